@@ -1,0 +1,85 @@
+"""Array types and the checks that values make once, at birth.
+
+n = rows, d = feature dimension
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tag2box.errors import NotFiniteError, NotUnitLengthError, ShapeError
+
+Array = npt.NDArray[np.float64]
+Float32s = npt.NDArray[np.float32]
+Ints = npt.NDArray[np.int64]
+Bools = npt.NDArray[np.bool_]
+Strings = npt.NDArray[np.str_]
+
+UNIT_TOLERANCE = 1e-3
+"""How far from 1 the length of a direction may be: half-precision rounding passes, a forgotten normalisation fails."""
+
+
+def frozen(values: npt.ArrayLike, dtype: npt.DTypeLike) -> npt.NDArray[Any]:
+    """A read-only array of ``dtype``: a copy, unless the values are read-only already."""
+    array = np.asarray(values, dtype=dtype, order="C")
+    if array.flags.writeable:
+        array = array.copy()
+        array.flags.writeable = False
+    return array
+
+
+def require_shape(name: str, array: npt.NDArray[Any], shape: Sequence[int | None]) -> None:
+    """Refuse an array whose shape differs; ``None`` stands for any length."""
+    fits = array.ndim == len(shape) and all(
+        want is None or have == want for have, want in zip(array.shape, shape, strict=True)
+    )
+    if not fits:
+        wanted = ", ".join("any" if want is None else str(want) for want in shape)
+        raise ShapeError(
+            f"{name} has shape {array.shape}.",
+            f"shape ({wanted})",
+            "check which array is passed, and that all arrays of one image have the same number of rows.",
+        )
+
+
+def require_finite(name: str, array: npt.NDArray[Any]) -> None:
+    """Refuse NaN and infinity, and say where the first one is."""
+    bad = ~np.isfinite(array)
+    if bad.any():
+        where = tuple(int(index) for index in np.argwhere(bad)[0])
+        raise NotFiniteError(
+            f"{name} has {int(bad.sum())} values that are NaN or infinite; the first is {array[where]} at {where}.",
+            "finite numbers",
+            "look for a division by zero or an overflow where the array was computed.",
+        )
+
+
+def require_unit_rows(name: str, rows: npt.NDArray[Any]) -> None:
+    """Refuse rows (n, d) whose length is not 1 within ``UNIT_TOLERANCE``."""
+    lengths = np.linalg.norm(rows.astype(np.float64), axis=1)  # (n,)
+    bad = np.abs(lengths - 1.0) > UNIT_TOLERANCE
+    if bad.any():
+        row = int(np.argmax(bad))
+        raise NotUnitLengthError(
+            f"{name} has {int(bad.sum())} rows that are not of unit length; row {row} has length {lengths[row]:.6g}.",
+            f"rows of length 1 (within {UNIT_TOLERANCE:g})",
+            "pass raw features to ProposalBag.from_raw, or divide each row by its length.",
+        )
+
+
+def unit_rows(name: str, rows: npt.ArrayLike) -> tuple[Array, Array]:
+    """Directions (n, d) and lengths (n,) of raw rows; a row of length zero is refused."""
+    raw = np.asarray(rows, dtype=np.float64)
+    require_finite(name, raw)
+    lengths = np.linalg.norm(raw, axis=1)  # (n,)
+    if (lengths == 0).any():
+        raise NotUnitLengthError(
+            f"{name}: row {int(np.argmin(lengths))} is all zeros and has no direction.",
+            "at least one value that is not zero in each row",
+            "drop the region, or describe it with another feature.",
+        )
+    return raw / lengths[:, None], lengths

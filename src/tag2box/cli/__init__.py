@@ -1,0 +1,5 @@
+"""The command line."""
+
+from tag2box.cli.app import main
+
+__all__ = ["main"]

@@ -1,0 +1,123 @@
+"""Sampling of few-shot tasks from a pool of tagged images (docs/method.md, section 10).
+
+Episode i of a seed depends on nothing but the pool, the settings, the seed and i: any slice can be drawn anywhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import final
+
+from tag2box.data.draws import Draws
+from tag2box.errors import NoImagesOfClassError, PoolTooSmallError
+from tag2box.types import Episode, TaggedImage
+
+Tags = Mapping[str, Collection[str]]
+"""Image id → the classes that the image shows."""
+
+ClassDraw = Callable[["EpisodePool", int, Draws], list[str]]
+"""Draws so many different classes from a pool."""
+
+
+@final
+@dataclass(frozen=True)
+class EpisodePool:
+    """Images by class, in an order that does not depend on how they came."""
+
+    tags: Tags
+    ids: tuple[str, ...]
+    classes: tuple[str, ...]
+    images: Mapping[str, tuple[str, ...]]
+    """Class → ids of the images that show it."""
+
+    @classmethod
+    def build(cls, tags: Tags, classes: Collection[str] | None = None) -> EpisodePool:
+        """A pool of all images; only ``classes`` (by default all that occur) become targets."""
+        wanted = tuple(sorted(set(classes) if classes is not None else {c for labels in tags.values() for c in labels}))
+        ids = tuple(sorted(tags))
+        images = {label: tuple(image for image in ids if label in tags[image]) for label in wanted}
+        for label in wanted:
+            if not images[label]:
+                raise NoImagesOfClassError(
+                    f"class {label!r} has no image in the pool of {len(ids)}.",
+                    "at least one image of every target class",
+                    "check the spelling of the class, or leave it out.",
+                )
+        return cls(tags, ids, wanted, images)
+
+
+def classes_by_images(pool: EpisodePool, count: int, draws: Draws) -> list[str]:
+    """Classes in proportion to their number of images, as in the paper's tables."""
+    remaining, chosen = list(pool.classes), []
+    for _ in range(count):
+        place = draws.below(sum(len(pool.images[label]) for label in remaining))
+        for label in remaining:  # the class that owns the place-th (image, class) pair
+            place -= len(pool.images[label])
+            if place < 0:
+                break
+        chosen.append(label)
+        remaining.remove(label)
+    return chosen
+
+
+def classes_uniformly(pool: EpisodePool, count: int, draws: Draws) -> list[str]:
+    """Every class with the same chance."""
+    return draws.sample(pool.classes, count)
+
+
+@final
+@dataclass(frozen=True)
+class EpisodeSampler:
+    """N-way K-shot tasks with images that may show several of the classes."""
+
+    pool: EpisodePool
+    ways: int
+    shots: int
+    seed: int
+    negatives: int = 0
+    """Images without any target class, for methods that need some."""
+    queries: int = 1
+    """Query images for each class."""
+    draw_classes: ClassDraw = classes_by_images
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.ways <= len(self.pool.classes):
+            raise PoolTooSmallError(
+                f"{self.ways}-way episodes were asked for from a pool of {len(self.pool.classes)} classes.",
+                f"between 1 and {len(self.pool.classes)} ways",
+                "ask for fewer ways or add classes.",
+            )
+
+    def episode(self, index: int) -> Episode:
+        """The task at ``index`` of this seed's sequence."""
+        draws = Draws(self.seed, index)
+        classes = self.draw_classes(self.pool, self.ways, draws)
+        taken: list[str] = []
+        for label in classes:
+            taken += self._draw(label, self.pool.images[label], self.shots, taken, draws)
+        asked: list[str] = []
+        for label in classes:
+            asked += self._draw(label, self.pool.images[label], self.queries, taken + asked, draws)
+        others = [i for i in self.pool.ids if not set(classes) & set(self.pool.tags[i])] if self.negatives else []
+        negatives = self._draw("(none of the targets)", others, self.negatives, [], draws)
+        support = tuple(TaggedImage(image, self._targets(image, classes)) for image in taken)
+        return Episode(self.seed, index, tuple(classes), support, tuple(negatives), tuple(asked))
+
+    def episodes(self, count: int) -> list[Episode]:
+        """The first ``count`` tasks."""
+        return [self.episode(index) for index in range(count)]
+
+    def _targets(self, image: str, classes: Sequence[str]) -> tuple[str, ...]:
+        return tuple(label for label in classes if label in self.pool.tags[image])
+
+    def _draw(self, label: str, images: Sequence[str], count: int, taken: Collection[str], draws: Draws) -> list[str]:
+        used = set(taken)
+        free = [image for image in images if image not in used]
+        if len(free) < count:
+            raise PoolTooSmallError(
+                f"class {label!r}: {count} images are needed, {len(free)} of its {len(images)} are still free.",
+                f"at least {self.shots + self.queries} images of every class, more if images show several classes",
+                "ask for fewer shots, queries or negatives, or enlarge the pool.",
+            )
+        return draws.sample(free, count)

@@ -1,0 +1,82 @@
+"""Every error that tag2box raises on purpose.
+
+Tag2BoxError
+└── InputError                  what came in is wrong; exit code 2
+    ├── ShapeError              an array has the wrong shape or values out of range
+    ├── NotFiniteError          NaN or infinity
+    ├── NotUnitLengthError      a feature is not a direction
+    ├── EmptyBagError           an image without regions
+    ├── TooFewImagesError       nothing can be common to one image
+    ├── NoImagesOfClassError    a class without images
+    ├── PoolTooSmallError       more images asked for than there are
+    ├── EpisodeFileError        a file of episodes that cannot be read
+    └── StoreError              a feature store that cannot be used
+        ├── ForeignStoreError   written with another extractor
+        ├── DamagedStoreError   truncated or changed on disk
+        └── BusyStoreError      another process is writing
+"""
+
+
+class Tag2BoxError(Exception):
+    """Anything that tag2box refuses to do, with a reason."""
+
+
+class InputError(Tag2BoxError, ValueError):
+    """Says what was wrong, what was expected and what to do about it."""
+
+    def __init__(self, wrong: str, expected: str, remedy: str) -> None:
+        super().__init__(wrong, expected, remedy)
+        self.wrong = wrong
+        self.expected = expected
+        self.remedy = remedy
+
+    def __str__(self) -> str:
+        return f"{self.wrong}\n  expected: {self.expected}\n  what to do: {self.remedy}"
+
+
+class ShapeError(InputError):
+    """An array has the wrong shape, or values outside their range."""
+
+
+class NotFiniteError(InputError):
+    """An array holds NaN or infinity."""
+
+
+class NotUnitLengthError(InputError):
+    """A feature row does not have length one."""
+
+
+class EmptyBagError(InputError):
+    """An image came without any region."""
+
+
+class TooFewImagesError(InputError):
+    """A common object was asked for with fewer than two images."""
+
+
+class NoImagesOfClassError(InputError):
+    """A class has no image at all."""
+
+
+class PoolTooSmallError(InputError):
+    """An episode needs more images than the pool has."""
+
+
+class EpisodeFileError(InputError):
+    """A file of episodes is missing a field or holds the wrong kind of value."""
+
+
+class StoreError(InputError):
+    """A feature store cannot be opened, read or written."""
+
+
+class ForeignStoreError(StoreError):
+    """A feature store was written with another extractor."""
+
+
+class DamagedStoreError(StoreError):
+    """A shard or header of a feature store is truncated or was changed."""
+
+
+class BusyStoreError(StoreError):
+    """Another process is writing to the feature store."""

@@ -1,0 +1,29 @@
+"""Judging boxes: CorLoc, average precision and intervals. The only part that compares with the truth."""
+
+from tag2box.evaluation.average_precision import ap_11_points, ap_101_points, ap_area, precision_recall
+from tag2box.evaluation.corloc import corloc_by_class, is_correct, macro_mean
+from tag2box.evaluation.detection import Pair, average_precisions, pooled_matches
+from tag2box.evaluation.intervals import Interval, mean_over_tasks, paired_difference, t_interval, task_bootstrap
+from tag2box.evaluation.matching import Matches, match_coco, match_voc, pool_matches
+
+__all__ = [
+    "Interval",
+    "Matches",
+    "Pair",
+    "ap_11_points",
+    "ap_101_points",
+    "ap_area",
+    "average_precisions",
+    "corloc_by_class",
+    "is_correct",
+    "macro_mean",
+    "match_coco",
+    "match_voc",
+    "mean_over_tasks",
+    "paired_difference",
+    "pool_matches",
+    "pooled_matches",
+    "precision_recall",
+    "t_interval",
+    "task_bootstrap",
+]

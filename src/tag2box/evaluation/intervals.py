@@ -1,0 +1,66 @@
+"""How sure a number is: the paper's interval, and bootstraps over tasks.
+
+n = images, g = tasks, b = resamples
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, final
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import stdtrit
+
+from tag2box.arrays import Array, require_shape
+
+Statistic = Callable[[npt.NDArray[np.int64]], float]
+"""A number computed from the tasks at these places, repeats included."""
+
+
+@final
+@dataclass(frozen=True)
+class Interval:
+    """A value with its 95 % interval and the number of trials behind it."""
+
+    value: float
+    low: float
+    high: float
+    trials: int
+
+
+def t_interval(outcomes: npt.ArrayLike, level: float = 0.95) -> Interval:
+    """The paper's interval, (11.4): it takes all n images for independent, also those of one task."""
+    values = np.asarray(outcomes, dtype=np.float64)
+    n, mean = len(values), float(np.mean(values)) if len(values) else float("nan")
+    if n < 2:
+        return Interval(mean, float("nan"), float("nan"), n)
+    half = float(stdtrit(n - 1, 0.5 + level / 2) * np.std(values, ddof=1) / np.sqrt(n))
+    return Interval(mean, mean - half, mean + half, n)
+
+
+def task_bootstrap(
+    statistic: Statistic, tasks: int, rng: np.random.Generator, *, resamples: int = 2000, level: float = 0.95
+) -> Interval:
+    """Percentile interval of ``statistic`` over resampled tasks: images of one task stay together."""
+    drawn = rng.integers(0, tasks, size=(resamples, tasks))  # (b, g)
+    values: Array = np.array([statistic(places) for places in drawn])  # (b,)
+    low, high = np.quantile(values, [0.5 - level / 2, 0.5 + level / 2])
+    return Interval(statistic(np.arange(tasks)), float(low), float(high), tasks)
+
+
+def mean_over_tasks(outcomes: Sequence[npt.ArrayLike]) -> Statistic:
+    """The mean over all images of all drawn tasks: class-agnostic CorLoc when outcomes are hits."""
+    sums: Array = np.array([np.sum(np.asarray(task, dtype=np.float64)) for task in outcomes])  # (g,)
+    counts: Array = np.array([np.size(task) for task in outcomes], dtype=np.float64)  # (g,)
+    return lambda places: float(sums[places].sum() / counts[places].sum())
+
+
+def paired_difference(
+    first: npt.NDArray[Any], second: npt.NDArray[Any], rng: np.random.Generator, *, resamples: int = 2000
+) -> Interval:
+    """Bootstrap of first minus second (g,), both measured on the same tasks in the same order."""
+    require_shape("results of the second method", np.asarray(second), (len(first),))
+    difference = np.asarray(first, dtype=np.float64) - np.asarray(second, dtype=np.float64)  # (g,)
+    return task_bootstrap(lambda places: float(difference[places].mean()), len(difference), rng, resamples=resamples)

@@ -1,0 +1,79 @@
+"""Which detections of one image are right: the two rules of the field (docs/method.md, section 11).
+
+n = detections, t = true objects
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+
+from tag2box.arrays import Array, Bools
+from tag2box.boxes import Boxes, box_overlaps
+
+MIN_OVERLAP = 0.5
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Matches:
+    """Detections of one class, best first, with their verdicts, and the number of objects to be found."""
+
+    scores: Array
+    """(n,)"""
+    hits: Bools
+    """(n,)"""
+    ignored: Bools
+    """(n,), neither right nor wrong"""
+    truths: int
+
+
+def match_voc(boxes: Boxes, scores: Array, truth: Boxes, ignore: Bools, min_overlap: float = MIN_OVERLAP) -> Matches:
+    """PASCAL's rule: a detection goes to the object it overlaps most, and is wrong if that one is taken already."""
+    order = np.argsort(-scores, kind="stable")
+    overlaps = box_overlaps(boxes[order], truth)  # (n, t)
+    hits, ignored = np.zeros(len(order), dtype=bool), np.zeros(len(order), dtype=bool)
+    taken: set[int] = set()
+    for row in np.flatnonzero((overlaps >= min_overlap).any(axis=1)):
+        best = int(overlaps[row].argmax())
+        ignored[row] = ignore[best]
+        hits[row] = not ignore[best] and best not in taken
+        taken.add(best)
+    return Matches(scores[order], hits, ignored, int((~ignore).sum()))
+
+
+def match_coco(boxes: Boxes, scores: Array, truth: Boxes, ignore: Bools, min_overlap: float = MIN_OVERLAP) -> Matches:
+    """COCO's rule: a detection goes to the best object that is still free; an ignored one only if no other is left."""
+    order = np.argsort(-scores, kind="stable")
+    overlaps = box_overlaps(boxes[order], truth)  # (n, t)
+    hits, ignored = np.zeros(len(order), dtype=bool), np.zeros(len(order), dtype=bool)
+    free = np.ones(len(truth), dtype=bool)
+    for row in np.flatnonzero((overlaps >= min_overlap).any(axis=1)):
+        fitting = free & (overlaps[row] >= min_overlap)
+        counted = fitting & ~ignore
+        candidates = counted if counted.any() else fitting
+        if not candidates.any():
+            continue
+        best = _last_best(np.where(candidates, overlaps[row], -1.0))
+        hits[row], ignored[row], free[best] = not ignore[best], ignore[best], False
+    return Matches(scores[order], hits, ignored, int((~ignore).sum()))
+
+
+def pool_matches(parts: Iterable[Matches]) -> Matches:
+    """All images of one class, ranked together; equal scores keep the order of the images."""
+    images = list(parts)
+    if not images:
+        return Matches(np.zeros(0), np.zeros(0, dtype=bool), np.zeros(0, dtype=bool), 0)
+    scores = np.concatenate([image.scores for image in images])
+    order = np.argsort(-scores, kind="stable")
+    hits = np.concatenate([image.hits for image in images])[order]
+    ignored = np.concatenate([image.ignored for image in images])[order]
+    return Matches(scores[order], hits, ignored, sum(image.truths for image in images))
+
+
+def _last_best(values: Array) -> int:
+    """Place of the largest value; the last one of several, as in COCO's own tool."""
+    return len(values) - 1 - int(values[::-1].argmax())

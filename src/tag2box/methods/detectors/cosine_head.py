@@ -1,0 +1,115 @@
+"""The detection head: one cosine classifier for each class (docs/method.md, section 9).
+
+C = classes, B = images, n = regions of a bag, d = feature dimension
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+
+from tag2box.arrays import Array, frozen, require_shape, require_unit_rows
+from tag2box.errors import NoImagesOfClassError
+from tag2box.methods.detectors.cosine_loss import CosineLoss
+from tag2box.methods.detectors.lbfgs import minimize
+from tag2box.methods.detectors.query import MAX_DETECTIONS, MAX_OVERLAP, ranked_regions
+from tag2box.methods.localizers import center_bag
+from tag2box.sphere import direction_and_length
+from tag2box.types import ABSENT, Detections, Localization, ProposalBag
+
+TAU = 20.0
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class CosineHead:
+    """Scores regions for every class by the cosine to the class's direction."""
+
+    classes: tuple[str, ...]
+    directions: Array
+    """(C, d), unit rows"""
+    tau: float = TAU
+    center: Array | None = None
+    """(d,), mean of the base features; None leaves features as they are"""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "directions", frozen(self.directions, np.float64))
+        require_shape("class directions", self.directions, (len(self.classes), None))
+        require_unit_rows("class directions", self.directions)
+
+    def score(self, bag: ProposalBag) -> Array:
+        """(n, C) scores, (9.1)."""
+        return self.tau * (center_bag(bag, self.center).features.astype(np.float64) @ self.directions.T)
+
+    def detect(
+        self, bag: ProposalBag, *, max_overlap: float = MAX_OVERLAP, max_detections: int = MAX_DETECTIONS
+    ) -> Detections:
+        """The best regions for every class, suppressed within each class, ranked together."""
+        scores = self.score(bag)
+        per_class = [
+            ranked_regions(bag, scores[:, c], label, max_overlap=max_overlap, max_detections=max_detections)
+            for c, label in enumerate(self.classes)
+        ]
+        return Detections.joined(per_class)
+
+
+def fit_cosine_head(
+    bags: Sequence[ProposalBag],
+    tags: Sequence[Collection[str]],
+    localizations: Mapping[str, Localization],
+    *,
+    tau: float = TAU,
+    balanced: bool = False,
+    center: Array | None = None,
+) -> CosineHead:
+    """Learn all classes together from localized support images.
+
+    ``localizations[c]`` belongs to the bags tagged c, in their order. Its rows are the positives of c; all regions of
+    the bags without c are its negatives. ``balanced`` gives both sides the same total weight.
+    """
+    classes = tuple(localizations)
+    features = np.concatenate([center_bag(bag, center).features for bag in bags]).astype(np.float64)  # (R, d)
+    positive, negative = _examples(bags, tags, localizations)
+    signs = np.where(positive, 1.0, -1.0)
+    loss = CosineLoss(features, signs, _shares(positive, negative, balanced), tau)
+    start = np.stack([direction_and_length(features[positive[:, c]].sum(axis=0))[0] for c in range(len(classes))])
+    found = minimize(loss.at(start)).point.variables  # (C, d)
+    return CosineHead(classes, found / np.linalg.norm(found, axis=1, keepdims=True), tau, center)
+
+
+def _examples(
+    bags: Sequence[ProposalBag], tags: Sequence[Collection[str]], localizations: Mapping[str, Localization]
+) -> tuple[Array, Array]:
+    """Which stacked rows are positives and negatives of which class: two (R, C) masks."""
+    offsets = np.concatenate([[0], np.cumsum([len(bag) for bag in bags])])  # (B + 1,)
+    positive = np.zeros((offsets[-1], len(localizations)), dtype=bool)
+    negative = np.zeros_like(positive)
+    for c, (label, localization) in enumerate(localizations.items()):
+        showing = [image for image, labels in enumerate(tags) if label in labels]
+        _require_matching(label, len(showing), localization)
+        negative[:, c] = np.repeat([label not in labels for labels in tags], np.diff(offsets))
+        for image, row in zip(showing, localization.rows, strict=True):
+            if row != ABSENT:
+                positive[offsets[image] + row, c] = True
+    return positive, negative
+
+
+def _shares(positive: Array, negative: Array, balanced: bool) -> Array:
+    """(R, C) weight of each example; each column sums to 1."""
+    weights = positive.astype(np.float64) + negative
+    if balanced:
+        weights = positive / positive.sum(axis=0) + negative / np.maximum(negative.sum(axis=0), 1)
+    return weights / weights.sum(axis=0)
+
+
+def _require_matching(label: str, images: int, localization: Localization) -> None:
+    if images == 0 or not (localization.rows != ABSENT).any():
+        raise NoImagesOfClassError(
+            f"class {label!r} has no image that shows it.",
+            "at least one support image tagged with every class",
+            f"tag a photo with {label!r}, or leave the class out.",
+        )
+    require_shape(f"localization of {label!r}", localization.rows, (images,))

@@ -1,0 +1,60 @@
+"""Few-shot weakly-supervised detection: localize every class, then learn the head."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+
+from tag2box.arrays import Array
+from tag2box.errors import NoImagesOfClassError
+from tag2box.methods.detectors.cosine_head import TAU, CosineHead, fit_cosine_head
+from tag2box.methods.localizers import Localizer
+from tag2box.types import Localization, ProposalBag
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class FewShotFit:
+    """A learned head and where each class was found in the support images."""
+
+    head: CosineHead
+    localizations: dict[str, Localization]
+    """Class → localization of the support images tagged with it, in their order."""
+
+
+def fit_few_shot(
+    bags: Sequence[ProposalBag],
+    tags: Sequence[Collection[str]],
+    classes: Sequence[str],
+    localizer: Localizer,
+    rng: np.random.Generator,
+    *,
+    tau: float = TAU,
+    balanced: bool = False,
+    center: Array | None = None,
+) -> FewShotFit:
+    """Tags in, detector out: ``tags[i]`` are the classes that ``bags[i]`` shows; none makes it a negative for all."""
+    localizations = {label: _localize(label, bags, tags, localizer, rng) for label in classes}
+    head = fit_cosine_head(bags, tags, localizations, tau=tau, balanced=balanced, center=center)
+    return FewShotFit(head, localizations)
+
+
+def _localize(
+    label: str,
+    bags: Sequence[ProposalBag],
+    tags: Sequence[Collection[str]],
+    localizer: Localizer,
+    rng: np.random.Generator,
+) -> Localization:
+    positives = [bag for bag, labels in zip(bags, tags, strict=True) if label in labels]
+    negatives = [bag for bag, labels in zip(bags, tags, strict=True) if label not in labels]
+    if not positives:
+        raise NoImagesOfClassError(
+            f"class {label!r} has no image.",
+            "at least two images tagged with every class",
+            f"tag photos with {label!r}, or leave the class out.",
+        )
+    return localizer.localize(positives, negatives, rng)

@@ -1,0 +1,84 @@
+"""vMF-MIL: the common object as a direction (the paper's method).
+
+M = images, n = regions of a bag, d = feature dimension
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+
+from tag2box.arrays import Array
+from tag2box.errors import ShapeError
+from tag2box.methods.localizers.backgrounds import NO_BACKGROUND, Background
+from tag2box.methods.localizers.centering import center_bag
+from tag2box.methods.localizers.clamps import NO_CLAMPS, Clamps
+from tag2box.methods.localizers.foregrounds import VmfForeground
+from tag2box.methods.localizers.solution import Solution, solve
+from tag2box.methods.localizers.stack import BagStack
+from tag2box.methods.localizers.starts import Start, whole_images
+from tag2box.sphere import KappaRule, direction_and_length
+from tag2box.types import Localization, ProposalBag
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class VmfMil:
+    """Finds the direction that one region of every image shares and the background lacks."""
+
+    kappa: float | None
+    """Concentration of the object's features; the first one, if a rule updates it.
+
+    None starts at what the rule makes of the whole images, (6.6)."""
+    background: Background = NO_BACKGROUND
+    background_weight: float = 1.0
+    kappa_rule: KappaRule | None = None
+    start: Start = whole_images
+    center: Array | None = None
+    """(d,), mean of the base features; None leaves features as they are."""
+    max_steps: int = 20
+    tol: float = 1e-7
+
+    def localize(
+        self, positives: Sequence[ProposalBag], negatives: Sequence[ProposalBag], rng: np.random.Generator
+    ) -> Localization:
+        """The region with the most weight in each image; negatives are not used."""
+        return self.solve(positives, rng).localization
+
+    def solve(
+        self, bags: Sequence[ProposalBag], rng: np.random.Generator, clamps: Clamps = NO_CLAMPS
+    ) -> Solution[VmfForeground]:
+        """The whole story: every EM step, the localization and a scorer for new images."""
+
+        def starts(stack: BagStack) -> list[VmfForeground]:
+            kappa = self._first_kappa(stack)
+            directions = [_direction_or_zero(vector) for vector in self.start(stack, rng)]
+            return [VmfForeground(theta, kappa, self.kappa_rule) for theta in directions]
+
+        return solve(bags, self._view, starts, clamps, max_steps=self.max_steps, tol=self.tol)
+
+    def _first_kappa(self, stack: BagStack) -> float:
+        if self.kappa is not None:
+            return self.kappa
+        if self.kappa_rule is None:
+            raise ShapeError(
+                "vMF-MIL was given neither kappa nor a rule for it.",
+                "a concentration, or one of KAPPA_RULES, or both",
+                "start with a kappa near the one of the background.",
+            )
+        _, length = direction_and_length(stack.features[stack.starts[stack.present]].mean(axis=0))
+        return float(self.kappa_rule(length, stack.features.shape[1]))
+
+    def _view(self, bag: ProposalBag) -> tuple[Array, Array]:
+        """Features (n, d) and weighted background scores (n,) of a bag as this model sees it."""
+        centered = center_bag(bag, self.center)
+        return centered.features.astype(np.float64), self.background_weight * self.background.log_score(centered)
+
+
+def _direction_or_zero(vector: Array) -> Array:
+    """Unit direction of a start; the zero vector stays, and means that the background decides first."""
+    direction, length = direction_and_length(vector)
+    return direction if length > 0 else vector

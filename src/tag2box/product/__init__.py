@@ -1,0 +1,1 @@
+"""What people install tag2box for; for now, the demo."""

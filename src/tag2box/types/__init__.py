@@ -1,0 +1,19 @@
+"""The values that everything else passes around."""
+
+from tag2box.types.bag import WHOLE_IMAGE, ProposalBag
+from tag2box.types.detections import Detection, Detections
+from tag2box.types.episode import Episode, TaggedImage
+from tag2box.types.localization import ABSENT, Localization
+from tag2box.types.truth import Truth
+
+__all__ = [
+    "ABSENT",
+    "WHOLE_IMAGE",
+    "Detection",
+    "Detections",
+    "Episode",
+    "Localization",
+    "ProposalBag",
+    "TaggedImage",
+    "Truth",
+]

@@ -1,0 +1,109 @@
+"""An image as a method sees it: regions with directions, and no labels.
+
+n = regions of the image, d = feature dimension
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Self, final
+
+import numpy as np
+import numpy.typing as npt
+
+from tag2box.arrays import Float32s, frozen, require_finite, require_shape, require_unit_rows, unit_rows
+from tag2box.boxes import require_boxes
+from tag2box.errors import EmptyBagError, ShapeError
+
+WHOLE_IMAGE = 0
+"""Row of the whole image in every bag."""
+
+EDGE_TOLERANCE = 1e-2
+"""Pixels by which a region may reach over the image's edge through rounding."""
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class ProposalBag:
+    """The regions of one image; row 0 is the whole image."""
+
+    image_id: str
+    boxes: Float32s
+    """(n, 4)"""
+    features: Float32s
+    """(n, d), unit rows"""
+    objectness: Float32s
+    """(n,), between 0 and 1"""
+    norms: Float32s
+    """(n,), the length of each feature before it was scaled to 1"""
+
+    def __post_init__(self) -> None:
+        for name in ("boxes", "features", "objectness", "norms"):
+            object.__setattr__(self, name, frozen(getattr(self, name), np.float32))
+        self._check_shapes()
+        self._check_values()
+
+    @classmethod
+    def from_raw(
+        cls, image_id: str, boxes: npt.ArrayLike, raw_features: npt.ArrayLike, objectness: npt.ArrayLike
+    ) -> Self:
+        """Split raw features into directions and lengths."""
+        directions, lengths = unit_rows(f"features of image {image_id!r}", raw_features)
+        return cls(
+            image_id,
+            np.asarray(boxes, np.float32),
+            directions.astype(np.float32),
+            np.asarray(objectness, np.float32),
+            lengths.astype(np.float32),
+        )
+
+    def __len__(self) -> int:
+        return len(self.boxes)
+
+    @property
+    def dimension(self) -> int:
+        """Length d of a feature."""
+        return int(self.features.shape[1])
+
+    @property
+    def size(self) -> tuple[float, float]:
+        """Height and width of the image."""
+        return float(self.boxes[WHOLE_IMAGE, 3]), float(self.boxes[WHOLE_IMAGE, 2])
+
+    def _check_shapes(self) -> None:
+        of_image = f"of image {self.image_id!r}"
+        require_boxes(f"boxes {of_image}", self.boxes)
+        n = len(self.boxes)
+        if n == 0:
+            raise EmptyBagError(
+                f"image {self.image_id!r} has no regions.",
+                "at least the whole image, as row 0",
+                "put the box 0, 0, width, height and its feature in front.",
+            )
+        require_shape(f"features {of_image}", self.features, (n, None))
+        require_shape(f"objectness {of_image}", self.objectness, (n,))
+        require_shape(f"norms {of_image}", self.norms, (n,))
+
+    def _check_values(self) -> None:
+        of_image = f"of image {self.image_id!r}"
+        for name in ("features", "objectness", "norms"):
+            require_finite(f"{name} {of_image}", getattr(self, name))
+        require_unit_rows(f"features {of_image}", self.features)
+        if ((self.objectness < 0) | (self.objectness > 1)).any():
+            raise ShapeError(
+                f"objectness {of_image} runs from {self.objectness.min():g} to {self.objectness.max():g}.",
+                "values between 0 and 1",
+                "apply the sigmoid if these are logits.",
+            )
+        self._check_whole_image()
+
+    def _check_whole_image(self) -> None:
+        whole = self.boxes[WHOLE_IMAGE]
+        outside = (self.boxes[:, :2] < -EDGE_TOLERANCE) | (self.boxes[:, 2:] > whole[2:] + EDGE_TOLERANCE)  # (n, 2)
+        if (whole[:2] != 0).any() or outside.any():
+            row = int(np.argmax(outside.any(axis=1)))
+            raise ShapeError(
+                f"row 0 of image {self.image_id!r} is {whole.tolist()} and row {row} is {self.boxes[row].tolist()}.",
+                "row 0 to be the whole image, 0 0 width height, and every other box inside it",
+                "put the whole image in front and clip the other boxes to it.",
+            )

@@ -1,0 +1,23 @@
+"""Settings that all tests share."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+# Fixed examples by default; TAG2BOX_SEEDS=all draws new ones at every run, and more of them.
+settings.register_profile("fixed", derandomize=True, deadline=None, max_examples=50)
+settings.register_profile("all", deadline=None, max_examples=500)
+settings.load_profile("all" if os.environ.get("TAG2BOX_SEEDS") == "all" else "fixed")
+
+
+@pytest.fixture(scope="session")
+def real_data() -> Path:
+    """The folder of real photos that TAG2BOX_DATA names; tests that need it are skipped without."""
+    folder = os.environ.get("TAG2BOX_DATA")
+    if not folder:
+        pytest.skip("TAG2BOX_DATA is not set: no folder of real photos to test with")
+    return Path(folder)

@@ -1,0 +1,69 @@
+"""Box geometry against pycocotools and against the definitions."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pycocotools import mask as coco_mask
+
+from samples import random_boxes
+from tag2box.arrays import Array
+from tag2box.boxes import box_areas, box_overlaps, require_boxes, suppress_overlaps
+from tag2box.errors import NotFiniteError, ShapeError
+
+seeds = st.integers(0, 2**32 - 1)
+
+
+def test_overlap_by_hand() -> None:
+    first = np.array([[0, 0, 10, 10]])
+    second = np.array([[0, 0, 10, 10], [5, 0, 15, 10], [10, 0, 20, 10], [2, 2, 4, 4]])
+    assert box_overlaps(first, second)[0].tolist() == pytest.approx([1.0, 50 / 150, 0.0, 4 / 100])
+    assert box_areas(second).tolist() == [100, 100, 100, 4]
+
+
+def test_boxes_without_area_overlap_nothing_and_empty_input_is_fine() -> None:
+    point = np.array([[3.0, 3.0, 3.0, 3.0]])
+    assert box_overlaps(point, point).tolist() == [[0.0]]
+    assert box_overlaps(np.zeros((0, 4)), point).shape == (0, 1)
+    assert suppress_overlaps(np.zeros((0, 4)), np.zeros(0), 0.5).tolist() == []
+
+
+@given(seeds)
+def test_overlaps_agree_with_pycocotools(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    first, second = random_boxes(rng, 6), random_boxes(rng, 5)
+    sizes = [np.concatenate([boxes[:, :2], boxes[:, 2:] - boxes[:, :2]], axis=1) for boxes in (first, second)]
+    expected = coco_mask.iou(sizes[0], sizes[1], np.zeros(5, dtype=np.uint8))
+    np.testing.assert_allclose(box_overlaps(first, second), expected, atol=1e-12)
+
+
+def slow_suppression(boxes: Array, scores: Array, max_overlap: float) -> list[int]:
+    """By the definition: a box stays if no better box that stays overlaps it too much."""
+    kept: list[int] = []
+    for row in sorted(range(len(boxes)), key=lambda r: (-scores[r], r)):
+        if all(box_overlaps(boxes[[row]], boxes[[other]])[0, 0] <= max_overlap for other in kept):
+            kept.append(row)
+    return kept
+
+
+@given(seeds, st.sampled_from([0.0, 0.3, 0.5, 0.9, 1.0]))
+def test_suppression_follows_the_definition_with_ties_by_row(seed: int, max_overlap: float) -> None:
+    rng = np.random.default_rng(seed)
+    boxes = random_boxes(rng, 12)
+    scores = rng.integers(0, 4, size=12).astype(float)
+    assert suppress_overlaps(boxes, scores, max_overlap).tolist() == slow_suppression(boxes, scores, max_overlap)
+
+
+def test_an_overlap_at_the_threshold_is_kept() -> None:
+    boxes = np.array([[0, 0, 10, 10], [0, 0, 10, 5]])  # overlap exactly 0.5
+    assert suppress_overlaps(boxes, np.array([1.0, 1.0]), 0.5).tolist() == [0, 1]
+    assert suppress_overlaps(boxes, np.array([1.0, 2.0]), 0.49).tolist() == [1]
+
+
+def test_turned_boxes_are_refused_by_row() -> None:
+    with pytest.raises(ShapeError, match=r"box 1 is \[5.0, 5.0, 4.0, 9.0\][\s\S]*width"):
+        require_boxes("boxes", np.array([[0.0, 0.0, 1.0, 1.0], [5.0, 5.0, 4.0, 9.0]]))
+    with pytest.raises(NotFiniteError):
+        require_boxes("boxes", np.array([[0.0, 0.0, np.nan, 1.0]]))

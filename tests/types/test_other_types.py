@@ -1,0 +1,67 @@
+"""Truth, Localization, Detections and Episode."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tag2box.errors import NotFiniteError, ShapeError
+from tag2box.types import ABSENT, Detections, Episode, Localization, TaggedImage, Truth
+
+
+def test_truth_gives_the_objects_of_a_class() -> None:
+    boxes = np.array([[0, 0, 1, 1], [0, 0, 2, 2], [0, 0, 3, 3]], np.float32)
+    truth = Truth("a", boxes, np.array(["cat", "dog", "cat"]), np.array([False, False, True]))
+    found, ignore = truth.of_class("cat")
+    assert found.tolist() == [[0, 0, 1, 1], [0, 0, 3, 3]]
+    assert ignore.tolist() == [False, True]
+    assert truth.of_class("cow")[0].shape == (0, 4)
+
+
+def test_truth_checks_lengths_and_takes_an_empty_image() -> None:
+    with pytest.raises(ShapeError, match="labels of image 'a'"):
+        Truth("a", np.zeros((1, 4), np.float32), np.array(["x", "y"]), np.array([False]))
+    empty = Truth("a", np.zeros((0, 4), np.float32), np.array([], np.str_), np.array([], bool))
+    assert len(empty.boxes) == 0
+
+
+def test_a_localization_takes_the_heaviest_row_and_the_first_of_equals() -> None:
+    found = Localization.from_weights(
+        [np.array([0.1, 0.6, 0.3]), np.array([0.5, 0.5]), np.zeros(2)],
+        [np.array([1.0, 2.0, 3.0]), np.array([4.0, 5.0]), np.array([6.0, 7.0])],
+    )
+    assert found.rows.tolist() == [1, 0, ABSENT]
+    assert found.scores.tolist() == [2.0, 4.0, -np.inf]
+    assert found.doubt.tolist() == pytest.approx([0.4, 0.5, 0.0])
+
+
+def test_a_localization_needs_one_row_for_each_image() -> None:
+    with pytest.raises(ShapeError, match="chosen rows"):
+        Localization(np.array([0]), np.array([0.0]), (np.ones(1), np.ones(1)))
+
+
+def test_detections_are_ranked_with_ties_by_row() -> None:
+    boxes = [[0, 0, n, n] for n in range(1, 5)]
+    found = Detections.ranked(boxes, [1.0, 3.0, 1.0, 3.0], ["a", "b", "c", "d"])
+    assert found.labels.tolist() == ["b", "d", "a", "c"]
+    assert next(iter(found)) == ("b", 3.0, (0.0, 0.0, 2.0, 2.0))
+    assert found.of_class("c").scores.tolist() == [1.0]
+    assert len(Detections.joined([])) == 0
+    assert Detections.joined([found.of_class("a"), found.of_class("d")]).labels.tolist() == ["d", "a"]
+
+
+def test_detections_refuse_rising_scores_nan_and_wrong_lengths() -> None:
+    box = np.zeros((2, 4), np.float32)
+    with pytest.raises(ShapeError, match=r"Detections\.ranked"):
+        Detections(box, np.array([1.0, 2.0]), np.array(["a", "b"]))
+    with pytest.raises(NotFiniteError):
+        Detections.ranked(box, [1.0, np.nan], ["a", "b"])
+    with pytest.raises(ShapeError, match="labels"):
+        Detections(box, np.array([2.0, 1.0]), np.array(["a"]))
+
+
+def test_an_episode_lists_the_images_of_a_class() -> None:
+    support = (TaggedImage("1", ("cat",)), TaggedImage("2", ("dog", "cat")), TaggedImage("3", ("dog",)))
+    episode = Episode(0, 0, ("cat", "dog"), support, (), ("9",))
+    assert episode.positives("cat") == ("1", "2")
+    assert episode.positives("dog") == ("2", "3")
