@@ -41,4 +41,4 @@ def verify(folder: StoreFolder) -> None:
         store.verify(), "Verifying", total=len(store.shards), console=console, disable=not console.is_terminal
     ):
         pass
-    Console(highlight=False).print(f"{len(store):,} images in {len(store.shards):,} shards are sound.")
+    Console(highlight=False).print(f"{len(store):,} images in {len(store.shards):,} shard(s) are sound.")

@@ -43,7 +43,7 @@ def _expansion(nu: float) -> tuple[Array, Array]:
     t = Polynomial([0.0, 1.0])
     big = sum((u[m] / nu**m for m in range(TERMS + 1)), Polynomial([0.0]))
     small = sum(((0.5 * u[m] + t * u[m].deriv()) / nu ** (m + 1) for m in range(TERMS)), Polynomial([0.0]))
-    return big.coef, small.coef
+    return np.asarray(big.coef, np.float64), np.asarray(small.coef, np.float64)
 
 
 def log_normalizer(kappa: npt.ArrayLike, d: int) -> Array:

@@ -1,0 +1,81 @@
+"""The command line as a person or a script uses it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from samples import random_bag
+from tag2box.store import StoreHeader, StoreWriter
+
+
+def run(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "tag2box", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Path:
+    rng = np.random.default_rng(0)
+    with StoreWriter(tmp_path / "store", StoreHeader("extractor [1]", 5)) as writer:
+        for number in range(3):
+            writer.append(random_bag(rng, image_id=f"image-{number}"))
+    return tmp_path / "store"
+
+
+def test_the_demo_runs_and_says_where_to_look(tmp_path: Path) -> None:
+    done = run("demo", "-o", tmp_path / "out")
+    assert done.returncode == 0, done.stderr
+    assert "COCO 101 points" in done.stdout
+    assert str(tmp_path / "out" / "seed-0" / "em.png") in done.stdout
+    assert (tmp_path / "out" / "seed-0" / "em.png").is_file()
+
+
+def test_store_info_and_verify(store: Path) -> None:
+    info = run("store", "info", store)
+    assert info.returncode == 0, info.stderr
+    assert info.stdout.split() == (
+        [
+            "extractor",
+            "extractor",
+            "[1]",
+            "dimension",
+            "5",
+            "images",
+            "3",
+            "regions",
+            "21",
+            "shards",
+            "1",
+            "(0.0",
+            "MB)",
+        ]
+    )
+    verified = run("store", "verify", store)
+    assert (verified.returncode, verified.stdout) == (0, "3 images in 1 shard(s) are sound.\n")
+
+
+def test_wrong_input_is_exit_code_2_with_three_answers_on_stderr(tmp_path: Path, store: Path) -> None:
+    missing = run("store", "info", tmp_path / "nowhere [x]")
+    assert missing.returncode == 2
+    assert missing.stdout == ""
+    assert missing.stderr.startswith(f"tag2box: {tmp_path / 'nowhere [x]'} is not a feature store")
+    assert "expected: " in missing.stderr
+    assert "what to do: " in missing.stderr
+    shard = store / "shard-000000.safetensors"
+    shard.write_bytes(shard.read_bytes()[:-1])
+    broken = run("store", "verify", store)
+    assert broken.returncode == 2
+    assert "shard-000000.safetensors cannot be read" in broken.stderr
+
+
+def test_unknown_commands_are_exit_code_2_and_help_is_helpful() -> None:
+    assert run("localise").returncode == 2
+    helped = run("--help")
+    assert helped.returncode == 0
+    for command in ("demo", "store"):
+        assert command in helped.stdout

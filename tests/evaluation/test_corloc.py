@@ -1,0 +1,34 @@
+"""Correct localization."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tag2box.evaluation import corloc_by_class, is_correct, macro_mean
+from tag2box.types import Truth
+
+
+def truth() -> Truth:
+    boxes = np.array([[0, 0, 10, 10], [50, 50, 70, 70], [80, 80, 90, 90]], np.float32)
+    return Truth("a", boxes, np.array(["cat", "dog", "cat"]), np.array([False, False, True]))
+
+
+def test_the_box_must_overlap_an_object_of_the_class_by_half() -> None:
+    assert is_correct(np.array([0, 0, 10, 5]), truth(), "cat")  # exactly one half
+    assert not is_correct(np.array([0, 0, 10, 4.9]), truth(), "cat")
+    assert not is_correct(np.array([50, 50, 70, 70]), truth(), "cat")
+    assert is_correct(np.array([50, 50, 70, 70]), truth(), "dog")
+    assert is_correct(np.array([50, 50, 70, 60]), truth(), "dog", min_overlap=0.3)
+
+
+def test_any_object_of_the_class_will_do_also_a_difficult_one() -> None:
+    assert is_correct(np.array([80, 80, 90, 90]), truth(), "cat")
+    assert not is_correct(np.array([80, 80, 90, 90]), truth(), "cow")
+
+
+def test_macro_and_micro_differ_when_classes_do() -> None:
+    correct = np.array([True, True, True, False])
+    by_class = corloc_by_class(correct, ["cat", "cat", "cat", "dog"])
+    assert by_class == {"cat": 1.0, "dog": 0.0}
+    assert macro_mean(by_class) == 0.5
+    assert correct.mean() == 0.75

@@ -1,0 +1,182 @@
+"""The rules of the house: what may import what, how long things are, what is public, what the methods may know."""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import tag2box
+
+ROOT = Path(__file__).parents[2]
+SOURCE = ROOT / "src" / "tag2box"
+MODULES = sorted(SOURCE.rglob("*.py"))
+
+LAYERS = [
+    {"errors", "arrays", "boxes", "files"},
+    {"types"},
+    {"sphere", "evaluation", "store", "data", "viz"},
+    {"methods", "worlds", "extract", "training"},
+    {"experiments", "product"},
+    {"cli", "web"},
+]
+"""Imports point down or stay home. Parts of one layer are strangers; layer 0 has an order of its own."""
+
+GROUND_FLOOR = ["errors", "arrays", "boxes", "files"]
+LONGEST_FUNCTION = 30
+LONGEST_MODULE = 300
+NAMELESS = {"utils", "util", "helpers", "helper", "common", "misc", "manager", "base", "core"}
+
+
+def part_of(path: Path) -> str:
+    """The part of the package that a module belongs to; the package's own files belong to the top."""
+    first = path.relative_to(SOURCE).parts[0]
+    return "top" if first in {"__init__.py", "__main__.py"} else first.removesuffix(".py")
+
+
+def level(part: str) -> int:
+    return next((floor for floor, parts in enumerate(LAYERS) if part in parts), len(LAYERS))
+
+
+def imports(path: Path) -> Iterator[tuple[str, str]]:
+    """(module, name) of everything that a module takes from the package."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "tag2box":
+            yield from ((node.module or "", alias.name) for alias in node.names)
+        elif isinstance(node, ast.Import):
+            yield from ((alias.name, "") for alias in node.names if alias.name.split(".")[0] == "tag2box")
+
+
+def may_import(part: str, other: str) -> bool:
+    if part == other or level(part) > level(other):
+        return True
+    return {part, other} <= set(GROUND_FLOOR) and GROUND_FLOOR.index(other) < GROUND_FLOOR.index(part)
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(SOURCE)))
+def test_imports_point_down_or_stay_home(path: Path) -> None:
+    for module, name in imports(path):
+        parts = module.split(".")
+        other = parts[1] if len(parts) > 1 else name
+        assert may_import(part_of(path), other), f"{path.name} ({part_of(path)}) imports {module}"
+
+
+def test_the_law_knows_right_from_wrong() -> None:
+    assert may_import("methods", "sphere")
+    assert may_import("sphere", "sphere")
+    assert not may_import("sphere", "evaluation")
+    assert not may_import("sphere", "methods")
+    assert not may_import("errors", "arrays")
+    assert not may_import("types", "top")
+
+
+def test_every_part_has_a_floor() -> None:
+    assert {part_of(path) for path in MODULES} - {"top"} <= set.union(*LAYERS)
+
+
+@pytest.mark.parametrize("path", sorted((SOURCE / "methods").rglob("*.py")), ids=lambda path: path.name)
+def test_the_truth_is_hidden_from_the_methods(path: Path) -> None:
+    """Weak supervision is a matter of types: a method that wants the boxes of the truth does not build."""
+    for module, name in imports(path):
+        assert name != "Truth", f"{path.name} imports the truth"
+        assert not module.startswith(("tag2box.types.truth", "tag2box.evaluation", "tag2box.worlds", "tag2box.data"))
+    names = {node.id for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Name)}
+    assert "Truth" not in names
+    assert "import_module" not in path.read_text()
+
+
+def functions(tree: ast.AST) -> Iterator[ast.FunctionDef]:
+    yield from (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef))
+
+
+def body_lines(function: ast.FunctionDef) -> int:
+    """Lines of a function without its signature and docstring."""
+    body = function.body[1:] if ast.get_docstring(function) else function.body
+    return (body[-1].end_lineno or 0) - body[0].lineno + 1 if body else 0
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(SOURCE)))
+def test_functions_and_modules_are_short(path: Path) -> None:
+    for function in functions(ast.parse(path.read_text())):
+        assert body_lines(function) <= LONGEST_FUNCTION, f"{function.name} has {body_lines(function)} lines"
+    assert len(path.read_text().splitlines()) <= LONGEST_MODULE
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(SOURCE)))
+def test_everything_public_has_a_docstring(path: Path) -> None:
+    tree = ast.parse(path.read_text())
+    assert ast.get_docstring(tree), f"{path.name} has none"
+    inner = {node for outer in functions(tree) for node in functions(outer) if node is not outer}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.ClassDef) and not node.name.startswith("_") and node not in inner:
+            assert ast.get_docstring(node), f"{node.name} in {path.name} has none"
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(SOURCE)))
+def test_names_say_something_and_nothing_is_left_for_later(path: Path) -> None:
+    assert path.stem not in NAMELESS
+    assert not re.search(r"\b(TODO|FIXME|XXX|HACK)\b", path.read_text())
+
+
+def test_the_public_surface_is_this() -> None:
+    assert tag2box.__all__ == [
+        "Detection",
+        "Detections",
+        "Episode",
+        "InputError",
+        "Localization",
+        "ProposalBag",
+        "Tag2BoxError",
+        "TaggedImage",
+        "Truth",
+        "__version__",
+    ]
+
+
+@pytest.mark.parametrize("path", sorted(SOURCE.rglob("__init__.py")), ids=lambda path: path.parent.name)
+def test_every_listed_name_exists_and_no_private_one_is_listed(path: Path) -> None:
+    module = ".".join(["tag2box", *path.parent.relative_to(SOURCE).parts])
+    code = f"import {module} as m; names = getattr(m, '__all__', []); [getattr(m, n) for n in names]; print(names)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert not [name for name in ast.literal_eval(done.stdout) if name.startswith("_") and name != "__version__"]
+
+
+def test_importing_the_package_is_light() -> None:
+    """A command that only prints its help must not wait for plots."""
+    code = "import sys, tag2box, tag2box.cli; print([m for m in ('matplotlib', 'scipy', 'torch') if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_tests_mirror_the_source() -> None:
+    """Every part of the package has a folder or a file of tests."""
+    for part in {part_of(path) for path in MODULES} - {"top"}:
+        assert (ROOT / "tests" / part).is_dir() or (ROOT / "tests" / f"test_{part}.py").is_file(), part
+
+
+def test_the_version_is_written_the_same_everywhere() -> None:
+    assert f'version = "{tag2box.__version__}"' in (ROOT / "pyproject.toml").read_text()
+    assert f"## {tag2box.__version__}" in (ROOT / "CHANGELOG.md").read_text()
+
+
+EQUATION = re.compile(r"(?<!\w)\((\d+\.\d+)\)")
+
+
+def test_every_equation_that_the_code_cites_is_in_the_docs() -> None:
+    defined = set(re.findall(r"\\tag\{(\d+\.\d+)\}", (ROOT / "docs" / "method.md").read_text()))
+    for path in MODULES:
+        for number in EQUATION.findall(path.read_text()):
+            assert number in defined, f"{path.name} cites ({number})"
+
+
+def test_every_link_in_the_docs_leads_somewhere() -> None:
+    for page in [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]:
+        for target in re.findall(r"\]\(([^)#]+)[^)]*\)", page.read_text()):
+            if not target.startswith("http"):
+                assert (page.parent / target).exists(), f"{page.name} links to {target}"

@@ -1,0 +1,149 @@
+"""The head against scipy, class by class."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize as scipy_minimize
+
+from samples import paper_method, random_bag, random_bags, random_units, unit
+from tag2box.arrays import Array
+from tag2box.errors import NoImagesOfClassError, ShapeError
+from tag2box.evaluation import ap_area, average_precisions, macro_mean, match_voc
+from tag2box.methods.detectors import CosineHead, fit_cosine_head, fit_few_shot
+from tag2box.methods.localizers import center_bag
+from tag2box.types import ABSENT, Localization, ProposalBag
+from tag2box.worlds import World, plant_task
+
+TAGS = [("cat",), ("cat", "dog"), ("dog",), ("cow",), ("cow", "cat"), ()]
+
+
+def chosen(rows: list[int], bags: list[ProposalBag]) -> Localization:
+    weights = tuple(
+        np.eye(len(bag))[row] if row != ABSENT else np.zeros(len(bag)) for row, bag in zip(rows, bags, strict=True)
+    )
+    return Localization(np.array(rows), np.zeros(len(rows)), weights)
+
+
+def support(seed: int = 0) -> tuple[list[ProposalBag], dict[str, Localization]]:
+    """Six images with several tags, and a chosen row for each tag of each."""
+    rng = np.random.default_rng(seed)
+    bags = [random_bag(rng, 8, 6, f"image-{n}") for n in range(6)]
+    found = {}
+    for label in ("cat", "dog", "cow"):
+        showing = [bag for bag, tags in zip(bags, TAGS, strict=True) if label in tags]
+        found[label] = chosen([int(rng.integers(8)) for _ in showing], showing)
+    return bags, found
+
+
+def slow_loss(v: Array, positives: Array, negatives: Array, tau: float, balanced: bool) -> float:
+    """Sigmoid cross entropy of one class, from the definition."""
+    direction = v / np.linalg.norm(v)
+    right = np.logaddexp(0.0, -tau * positives @ direction)
+    wrong = np.logaddexp(0.0, tau * negatives @ direction)
+    return float((right.mean() + wrong.mean()) / 2 if balanced else np.concatenate([right, wrong]).mean())
+
+
+def examples(label: str, bags: list[ProposalBag], found: dict[str, Localization]) -> tuple[Array, Array]:
+    """Positives and negatives of a class, as the spec says it."""
+    showing = [bag for bag, tags in zip(bags, TAGS, strict=True) if label in tags]
+    positives = [bag.features[row] for bag, row in zip(showing, found[label].rows, strict=True)]
+    negatives = [bag.features for bag, tags in zip(bags, TAGS, strict=True) if label not in tags]
+    return np.stack(positives).astype(float), np.concatenate(negatives).astype(float)
+
+
+@pytest.mark.parametrize("balanced", [False, True])
+@pytest.mark.parametrize("seed", range(5))
+def test_all_classes_together_reach_what_scipy_reaches_one_by_one(seed: int, balanced: bool) -> None:
+    bags, found = support(seed)
+    head = fit_cosine_head(bags, TAGS, found, tau=10.0, balanced=balanced)
+    for label, direction in zip(head.classes, head.directions, strict=True):
+        positives, negatives = examples(label, bags, found)
+        best = scipy_minimize(
+            slow_loss, positives.sum(axis=0), (positives, negatives, 10.0, balanced), method="L-BFGS-B", tol=1e-12
+        )
+        ours = slow_loss(direction, positives, negatives, 10.0, balanced)
+        assert ours <= best.fun + 1e-6
+
+
+def test_a_class_does_not_depend_on_its_company() -> None:
+    bags, found = support(1)
+    together = fit_cosine_head(bags, TAGS, found)
+    for place, label in enumerate(together.classes):
+        alone = fit_cosine_head(bags, TAGS, {label: found[label]})
+        np.testing.assert_allclose(together.directions[place], alone.directions[0], atol=1e-5)
+
+
+def test_scores_are_tau_times_cosine() -> None:
+    rng = np.random.default_rng(0)
+    directions, bag = random_units(rng, 2, 5), random_bag(rng)
+    head = CosineHead(("a", "b"), directions, tau=7.0)
+    np.testing.assert_allclose(head.score(bag), 7.0 * bag.features.astype(float) @ directions.T)
+
+
+def test_a_centred_head_learns_and_scores_centred_features() -> None:
+    bags, found = support(2)
+    mean = 0.3 * unit(np.ones(6))
+    inside = fit_cosine_head(bags, TAGS, found, center=mean)
+    outside = fit_cosine_head([center_bag(bag, mean) for bag in bags], TAGS, found)
+    np.testing.assert_allclose(inside.directions, outside.directions, atol=1e-9)
+    np.testing.assert_allclose(inside.score(bags[0]), outside.score(center_bag(bags[0], mean)))
+
+
+def test_absent_images_are_neither_positive_nor_negative() -> None:
+    bags, found = support(3)
+    cat_bags = [bag for bag, tags in zip(bags, TAGS, strict=True) if "cat" in tags]
+    rows = found["cat"].rows.tolist()
+    absent = fit_cosine_head(bags, TAGS, {"cat": chosen([rows[0], ABSENT, rows[2]], cat_bags)})
+    kept = [place for place in range(6) if place != 1]
+    without = fit_cosine_head(
+        [bags[place] for place in kept],
+        [TAGS[place] for place in kept],
+        {"cat": chosen([rows[0], rows[2]], [cat_bags[0], cat_bags[2]])},
+    )
+    np.testing.assert_allclose(absent.directions, without.directions, atol=1e-6)
+
+
+def test_one_class_without_any_negative_points_at_its_examples() -> None:
+    bags = random_bags(4)
+    found = chosen([0] * len(bags), bags)
+    head = fit_cosine_head(bags, [("cat",)] * len(bags), {"cat": found})
+    positives = np.stack([bag.features[0] for bag in bags]).astype(float)
+    assert np.isfinite(head.directions).all()
+    assert (positives @ head.directions[0]).mean() > 0.2
+
+
+def test_every_class_is_suppressed_on_its_own() -> None:
+    rng = np.random.default_rng(5)
+    bag = random_bag(rng, 20)
+    head = CosineHead(("a", "b"), random_units(rng, 2, 5))
+    found = head.detect(bag, max_overlap=0.4, max_detections=3)
+    for label in ("a", "b"):
+        assert 0 < len(found.of_class(label)) <= 3
+    assert (np.diff(found.scores) <= 0).all()
+
+
+def test_a_class_without_images_is_refused() -> None:
+    bags, found = support(6)
+    with pytest.raises(NoImagesOfClassError, match="class 'emu' has no image"):
+        fit_cosine_head(bags, TAGS, {**found, "emu": chosen([], [])})
+    with pytest.raises(NoImagesOfClassError, match="class 'emu' has no image"):
+        fit_few_shot(bags, TAGS, ["cat", "emu"], paper_method(World(dimension=6)), np.random.default_rng(0))
+
+
+def test_a_localization_of_other_images_is_refused() -> None:
+    bags, found = support(7)
+    with pytest.raises(ShapeError, match="localization of 'cat'"):
+        fit_cosine_head(bags, TAGS, {"cat": found["dog"]})
+
+
+def test_tags_to_detections_on_a_planted_world() -> None:
+    world = World()
+    task = plant_task(world, 0, ways=4, queries=5)
+    bags, tags = [image.bag for image in task.support], [image.tags for image in task.support]
+    fit = fit_few_shot(bags, tags, task.classes, paper_method(world), np.random.default_rng(0))
+    pairs = [(fit.head.detect(image.bag), image.truth) for image in task.queries]
+    assert macro_mean(average_precisions(pairs, task.classes, match_voc, ap_area)) > 0.9
+    assert any(len(labels) > 1 for labels in tags)
+    for label in task.classes:
+        assert len(fit.localizations[label].rows) == sum(label in labels for labels in tags)

@@ -1,0 +1,72 @@
+"""Background scores by the definition."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from samples import random_bag, random_bags, random_units
+from tag2box.methods.localizers import (
+    GaussianBackground,
+    MixtureBackground,
+    NoBackground,
+    ObjectnessBackground,
+    VmfBackground,
+    VmfMil,
+    background_only,
+    fit_gaussian_background,
+)
+from tag2box.sphere import VmfMixture, VonMisesFisher, log_normalizer
+
+
+def test_scores_by_the_definition() -> None:
+    rng = np.random.default_rng(0)
+    bag = random_bag(rng)
+    x, raw = bag.features.astype(float), bag.features.astype(float) * bag.norms[:, None]
+    mean = random_units(rng, 1, 5)[0]
+    np.testing.assert_array_equal(NoBackground().log_score(bag), np.zeros(7))
+    np.testing.assert_allclose(VmfBackground(VonMisesFisher(mean, 3.0)).log_score(bag), 3.0 * x @ mean)
+    np.testing.assert_allclose(
+        ObjectnessBackground(2.0, 0.0).log_score(bag), np.log((1.0 - bag.objectness.astype(float)) ** 2), rtol=1e-6
+    )
+    np.testing.assert_allclose(
+        GaussianBackground(mean, 0.5).log_score(bag), -2.0 * ((raw - mean) ** 2).sum(axis=1), rtol=1e-6
+    )
+
+
+def test_a_mixture_of_one_is_a_vmf_with_its_normalizer() -> None:
+    bag = random_bag(np.random.default_rng(1))
+    mean = random_units(np.random.default_rng(2), 1, 5)
+    mixture = MixtureBackground(VmfMixture(np.ones(1), mean, np.array([3.0])))
+    plain = VmfBackground(VonMisesFisher(mean[0], 3.0))
+    np.testing.assert_allclose(mixture.log_score(bag), plain.log_score(bag) - float(log_normalizer(3.0, 5)))
+
+
+def test_certain_objects_keep_a_finite_score() -> None:
+    bag = random_bag(np.random.default_rng(3))
+    certain = type(bag)(bag.image_id, bag.boxes, bag.features, np.ones_like(bag.objectness), bag.norms)
+    assert np.isfinite(ObjectnessBackground().log_score(certain)).all()
+
+
+def test_the_weight_scales_the_background() -> None:
+    bags = random_bags(0)
+    mean = random_units(np.random.default_rng(0), 1, 5)[0]
+    weighted = VmfMil(5.0, VmfBackground(VonMisesFisher(mean, 8.0)), background_weight=0.5)
+    halved = VmfMil(5.0, VmfBackground(VonMisesFisher(mean, 4.0)))
+    found = [m.solve(bags, np.random.default_rng(0)).foreground.theta for m in (weighted, halved)]
+    np.testing.assert_allclose(found[0], found[1], rtol=1e-9)
+
+
+def test_background_alone_picks_what_looks_least_like_it() -> None:
+    bags = random_bags(1)
+    background = VmfBackground(VonMisesFisher(random_units(np.random.default_rng(0), 1, 5)[0], 4.0))
+    alone = VmfMil(5.0, background, start=background_only, max_steps=0)
+    expected = [int(background.log_score(bag).argmin()) for bag in bags]
+    assert alone.localize(bags, [], np.random.default_rng(0)).rows.tolist() == expected
+
+
+def test_the_gaussian_background_is_the_maximum_likelihood_fit() -> None:
+    raw = np.array([[1.0, 0.0], [3.0, 0.0], [1.0, 2.0], [3.0, 2.0]])
+    fitted = fit_gaussian_background(raw)
+    assert fitted.mean.tolist() == [2.0, 1.0]
+    assert fitted.sigma == pytest.approx(1.0)

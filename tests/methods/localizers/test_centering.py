@@ -1,0 +1,49 @@
+"""Centring by the base mean."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from samples import random_bag, random_bags, random_units, unit
+from tag2box.errors import ShapeError
+from tag2box.methods.localizers import VmfBackground, VmfMil, center_bag, center_rows
+from tag2box.sphere import VonMisesFisher
+
+
+def test_centring_by_hand() -> None:
+    rows = np.array([[1.0, 0.0], [0.0, 1.0]])
+    found = center_rows(rows, np.array([0.0, 0.5]))
+    np.testing.assert_allclose(found, [[2 / 5**0.5, -1 / 5**0.5], [0.0, 1.0]])
+
+
+def test_a_row_at_the_mean_keeps_its_direction() -> None:
+    row = np.array([[0.6, 0.8]])
+    np.testing.assert_array_equal(center_rows(row, row[0]), row)
+
+
+def test_no_mean_changes_nothing_and_a_wrong_one_is_refused() -> None:
+    bag = random_bag(np.random.default_rng(0))
+    assert center_bag(bag, None) is bag
+    with pytest.raises(ShapeError, match="base mean"):
+        center_bag(bag, np.zeros(4))
+
+
+def test_a_centred_model_is_a_plain_model_on_centred_bags() -> None:
+    bags, mean = random_bags(0), 0.3 * random_units(np.random.default_rng(1), 1, 5)[0]
+    background = VmfBackground(VonMisesFisher(unit(-mean), 2.0))
+    inside = VmfMil(6.0, background, center=mean).solve(bags, np.random.default_rng(0))
+    outside = VmfMil(6.0, background).solve([center_bag(bag, mean) for bag in bags], np.random.default_rng(0))
+    np.testing.assert_allclose(inside.foreground.theta, outside.foreground.theta, rtol=1e-9)
+    query = random_bag(np.random.default_rng(9))
+    np.testing.assert_allclose(inside.score(query), outside.score(center_bag(query, mean)), rtol=1e-9)
+
+
+def test_centring_undoes_a_common_offset() -> None:
+    """Features crowded in a cone spread out again when the cone's middle is taken away."""
+    rng = np.random.default_rng(2)
+    offset = np.full(32, 2.0 / 32**0.5)
+    crowded = unit(offset + random_units(rng, 400, 32))
+    spread = center_rows(crowded, crowded.mean(axis=0))
+    assert np.linalg.norm(crowded.mean(axis=0)) > 0.8
+    assert np.linalg.norm(spread.mean(axis=0)) < 0.1

@@ -1,0 +1,84 @@
+"""What a person says is believed, and helps the other photos."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from samples import paper_method, random_bags
+from tag2box.errors import ShapeError, TooFewImagesError
+from tag2box.evaluation import is_correct
+from tag2box.methods.localizers import Clamps, VmfMil, random_regions
+from tag2box.types import ABSENT
+from tag2box.worlds import PlantedImage, World, plant_task
+
+
+def test_a_known_region_keeps_all_the_weight() -> None:
+    bags = random_bags(0)
+    rows = [len(bag) - 1 for bag in bags]
+    solution = VmfMil(5.0).solve(bags, np.random.default_rng(0), Clamps(known={0: rows[0], 2: rows[2]}))
+    found = solution.localization
+    for image in (0, 2):
+        assert found.rows[image] == rows[image]
+        assert found.weights[image][rows[image]] == 1.0
+        assert found.doubt[image] == 0.0
+
+
+def test_an_absent_photo_teaches_nothing() -> None:
+    bags = random_bags(1, images=5)
+    clamped = VmfMil(5.0).solve(bags, np.random.default_rng(0), Clamps(absent=frozenset({3})))
+    without = VmfMil(5.0).solve([bag for place, bag in enumerate(bags) if place != 3], np.random.default_rng(0))
+    np.testing.assert_allclose(clamped.foreground.theta, without.foreground.theta, rtol=1e-9)
+    assert clamped.steps[-1].likelihood == pytest.approx(without.steps[-1].likelihood)
+    assert clamped.localization.rows[3] == ABSENT
+    assert not clamped.localization.weights[3].any()
+
+
+def test_the_likelihood_never_falls_with_clamps() -> None:
+    for seed in range(20):
+        bags = random_bags(seed, images=5)
+        steps = VmfMil(9.0).solve(bags, np.random.default_rng(0), Clamps({0: 0}, frozenset({1}))).steps
+        assert (np.diff([step.likelihood for step in steps]) >= -1e-9).all()
+
+
+def test_two_known_photos_improve_the_others() -> None:
+    world = World()
+    lost = VmfMil(paper_method(world).kappa, paper_method(world).background, start=random_regions)
+    before: list[bool] = []
+    after: list[bool] = []
+    for seed in range(30):
+        images = plant_task(world, seed).support
+        bags, label = [image.bag for image in images], images[0].tags[0]
+        known = {place: _right_row(images[place]) for place in (0, 1)}
+        for clamps, results in ((Clamps(), before), (Clamps(known), after)):
+            rows = lost.solve(bags, np.random.default_rng(seed), clamps).localization.rows
+            results += [is_correct(images[i].bag.boxes[rows[i]], images[i].truth, label) for i in (2, 3, 4)]
+    assert np.mean(after) > np.mean(before) + 0.3
+
+
+def _right_row(image: PlantedImage) -> int:
+    verdicts = [is_correct(box, image.truth, image.tags[0]) for box in image.bag.boxes]
+    return verdicts.index(True)
+
+
+def test_one_photo_is_enough_once_its_region_is_known() -> None:
+    bags = random_bags(2, images=2)
+    with pytest.raises(TooFewImagesError, match="in 1 image"):
+        VmfMil(5.0).solve(bags, np.random.default_rng(0), Clamps(absent=frozenset({1})))
+    found = VmfMil(5.0).solve(bags, np.random.default_rng(0), Clamps({0: 0}, frozenset({1})))
+    np.testing.assert_allclose(found.foreground.theta, bags[0].features[0], rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("clamps", "complaint"),
+    [
+        (Clamps(known={9: 0}), r"\[9\], which do not exist"),
+        (Clamps(known={0: 99}), r"\[0\], which have no such row"),
+        (Clamps(known={0: -1}), r"\[0\], which have no such row"),
+        (Clamps(absent=frozenset({-1})), r"\[-1\], which do not exist"),
+        (Clamps({1: 0}, frozenset({1})), r"\[1\], which are known and absent at once"),
+    ],
+)
+def test_clamps_that_make_no_sense_are_refused(clamps: Clamps, complaint: str) -> None:
+    with pytest.raises(ShapeError, match=complaint):
+        VmfMil(5.0).solve(random_bags(3), np.random.default_rng(0), clamps)

@@ -1,0 +1,13 @@
+"""A small number of kills; ``make kill`` does a hundred."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from kill_writer import kill_many
+
+
+def test_kills_lose_nothing_that_was_sealed(tmp_path: Path) -> None:
+    report = kill_many(tmp_path, kills=8, seed=1)
+    assert report.images > 0
+    assert report.shards > 1
