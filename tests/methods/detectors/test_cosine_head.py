@@ -8,7 +8,7 @@ from scipy.optimize import minimize as scipy_minimize
 
 from samples import paper_method, random_bag, random_bags, random_units, unit
 from tag2box.arrays import Array
-from tag2box.errors import NoImagesOfClassError, ShapeError
+from tag2box.errors import NoImagesOfClassError, ShapeError, TooFewImagesError
 from tag2box.evaluation import ap_area, average_precisions, macro_mean, match_voc
 from tag2box.methods.detectors import CosineHead, fit_cosine_head, fit_few_shot
 from tag2box.methods.localizers import center_bag
@@ -129,6 +129,12 @@ def test_a_class_without_images_is_refused() -> None:
         fit_cosine_head(bags, TAGS, {**found, "emu": chosen([], [])})
     with pytest.raises(NoImagesOfClassError, match="class 'emu' has no image"):
         fit_few_shot(bags, TAGS, ["cat", "emu"], paper_method(World(dimension=6)), np.random.default_rng(0))
+
+
+def test_a_class_with_one_image_is_refused_by_name() -> None:
+    bags, _ = support(6)
+    with pytest.raises(TooFewImagesError, match="class 'owl': a common object was asked for in 1 image"):
+        fit_few_shot(bags, [("owl",), *TAGS[1:]], ["owl"], paper_method(World(dimension=6)), np.random.default_rng(0))
 
 
 def test_a_localization_of_other_images_is_refused() -> None:

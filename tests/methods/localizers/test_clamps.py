@@ -8,7 +8,7 @@ import pytest
 from samples import paper_method, random_bags
 from tag2box.errors import ShapeError, TooFewImagesError
 from tag2box.evaluation import is_correct
-from tag2box.methods.localizers import Clamps, VmfMil, random_regions
+from tag2box.methods.localizers import NO_BACKGROUND, Clamps, VmfMil, random_regions
 from tag2box.types import ABSENT
 from tag2box.worlds import PlantedImage, World, plant_task
 
@@ -16,7 +16,7 @@ from tag2box.worlds import PlantedImage, World, plant_task
 def test_a_known_region_keeps_all_the_weight() -> None:
     bags = random_bags(0)
     rows = [len(bag) - 1 for bag in bags]
-    solution = VmfMil(5.0).solve(bags, np.random.default_rng(0), Clamps(known={0: rows[0], 2: rows[2]}))
+    solution = VmfMil(5.0, NO_BACKGROUND).solve(bags, np.random.default_rng(0), Clamps(known={0: rows[0], 2: rows[2]}))
     found = solution.localization
     for image in (0, 2):
         assert found.rows[image] == rows[image]
@@ -26,8 +26,10 @@ def test_a_known_region_keeps_all_the_weight() -> None:
 
 def test_an_absent_photo_teaches_nothing() -> None:
     bags = random_bags(1, images=5)
-    clamped = VmfMil(5.0).solve(bags, np.random.default_rng(0), Clamps(absent=frozenset({3})))
-    without = VmfMil(5.0).solve([bag for place, bag in enumerate(bags) if place != 3], np.random.default_rng(0))
+    clamped = VmfMil(5.0, NO_BACKGROUND).solve(bags, np.random.default_rng(0), Clamps(absent=frozenset({3})))
+    without = VmfMil(5.0, NO_BACKGROUND).solve(
+        [bag for place, bag in enumerate(bags) if place != 3], np.random.default_rng(0)
+    )
     np.testing.assert_allclose(clamped.foreground.theta, without.foreground.theta, rtol=1e-9)
     assert clamped.steps[-1].likelihood == pytest.approx(without.steps[-1].likelihood)
     assert clamped.localization.rows[3] == ABSENT
@@ -37,7 +39,7 @@ def test_an_absent_photo_teaches_nothing() -> None:
 def test_the_likelihood_never_falls_with_clamps() -> None:
     for seed in range(20):
         bags = random_bags(seed, images=5)
-        steps = VmfMil(9.0).solve(bags, np.random.default_rng(0), Clamps({0: 0}, frozenset({1}))).steps
+        steps = VmfMil(9.0, NO_BACKGROUND).solve(bags, np.random.default_rng(0), Clamps({0: 0}, frozenset({1}))).steps
         assert (np.diff([step.likelihood for step in steps]) >= -1e-9).all()
 
 
@@ -64,8 +66,8 @@ def _right_row(image: PlantedImage) -> int:
 def test_one_photo_is_enough_once_its_region_is_known() -> None:
     bags = random_bags(2, images=2)
     with pytest.raises(TooFewImagesError, match="in 1 image"):
-        VmfMil(5.0).solve(bags, np.random.default_rng(0), Clamps(absent=frozenset({1})))
-    found = VmfMil(5.0).solve(bags, np.random.default_rng(0), Clamps({0: 0}, frozenset({1})))
+        VmfMil(5.0, NO_BACKGROUND).solve(bags, np.random.default_rng(0), Clamps(absent=frozenset({1})))
+    found = VmfMil(5.0, NO_BACKGROUND).solve(bags, np.random.default_rng(0), Clamps({0: 0}, frozenset({1})))
     np.testing.assert_allclose(found.foreground.theta, bags[0].features[0], rtol=1e-6)
 
 
@@ -81,4 +83,4 @@ def test_one_photo_is_enough_once_its_region_is_known() -> None:
 )
 def test_clamps_that_make_no_sense_are_refused(clamps: Clamps, complaint: str) -> None:
     with pytest.raises(ShapeError, match=complaint):
-        VmfMil(5.0).solve(random_bags(3), np.random.default_rng(0), clamps)
+        VmfMil(5.0, NO_BACKGROUND).solve(random_bags(3), np.random.default_rng(0), clamps)

@@ -10,6 +10,7 @@ import pytest
 from samples import random_bags
 from tag2box.errors import InputError, TooFewImagesError
 from tag2box.methods.localizers import (
+    NO_BACKGROUND,
     GaussianMil,
     Localizer,
     ObjectnessBackground,
@@ -20,11 +21,11 @@ from tag2box.methods.localizers import (
 from tag2box.sphere import KAPPA_RULES
 
 LOCALIZERS: dict[str, Callable[[], Localizer]] = {
-    "vmf": lambda: VmfMil(10.0),
-    "vmf, random start": lambda: VmfMil(10.0, start=random_regions),
+    "vmf": lambda: VmfMil(10.0, NO_BACKGROUND),
+    "vmf, random start": lambda: VmfMil(10.0, NO_BACKGROUND, start=random_regions),
     "vmf, background only": lambda: VmfMil(10.0, ObjectnessBackground(), start=background_only, max_steps=0),
-    "vmf, order 0": lambda: VmfMil(None, kappa_rule=KAPPA_RULES["order-0"]),
-    "gaussian": lambda: GaussianMil(0.5),
+    "vmf, order 0": lambda: VmfMil(None, NO_BACKGROUND, kappa_rule=KAPPA_RULES["order-0"]),
+    "gaussian": lambda: GaussianMil(0.5, NO_BACKGROUND),
 }
 
 
@@ -73,4 +74,4 @@ def test_images_of_different_extractors_are_refused(localizer: Localizer) -> Non
 
 def test_neither_kappa_nor_rule_is_refused() -> None:
     with pytest.raises(InputError, match="neither kappa nor a rule"):
-        VmfMil(None).localize(random_bags(5), [], np.random.default_rng(0))
+        VmfMil(None, NO_BACKGROUND).localize(random_bags(5), [], np.random.default_rng(0))

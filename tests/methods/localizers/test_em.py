@@ -12,7 +12,7 @@ from scipy.stats import ortho_group
 
 from samples import random_bags, random_units, unit
 from tag2box.arrays import Array
-from tag2box.methods.localizers import NoBackground, VmfBackground, VmfMil, random_regions
+from tag2box.methods.localizers import NO_BACKGROUND, NoBackground, VmfBackground, VmfMil, random_regions
 from tag2box.methods.localizers import given as given_directions
 from tag2box.sphere import KAPPA_RULES, VonMisesFisher, kappa_exact, kappa_series, log_normalizer
 from tag2box.types import ProposalBag
@@ -152,7 +152,7 @@ def test_a_rule_sets_kappa_from_the_resultant_of_the_step_before(name: str) -> N
 def test_without_kappa_the_rule_starts_from_the_whole_images() -> None:
     bags = random_bags(6)
     rule = KAPPA_RULES["order-0"]
-    first = VmfMil(None, kappa_rule=rule).solve(bags, np.random.default_rng(0)).steps[0].foreground
+    first = VmfMil(None, NO_BACKGROUND, kappa_rule=rule).solve(bags, np.random.default_rng(0)).steps[0].foreground
     length = float(np.linalg.norm(np.mean([bag.features[0] for bag in bags], axis=0)))
     assert first.kappa == pytest.approx(float(kappa_series(length, 5, order=0)), rel=1e-6)
 

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from samples import random_bag, random_bags, random_units
 from tag2box.errors import ShapeError
 from tag2box.methods.localizers import (
+    NO_BACKGROUND,
     GaussianForeground,
     GaussianMil,
     VmfBackground,
@@ -57,7 +58,7 @@ def test_the_likelihood_never_falls(seed: int, sigma: float, features: object) -
 
 def test_one_step_by_the_definition() -> None:
     bags = random_bags(1)
-    steps = GaussianMil(0.8, max_steps=1).solve(bags, np.random.default_rng(0)).steps
+    steps = GaussianMil(0.8, NO_BACKGROUND, max_steps=1).solve(bags, np.random.default_rng(0)).steps
     theta = np.mean([bag.features[0].astype(float) * bag.norms[0] for bag in bags], axis=0)
     means = []
     for bag in bags:
@@ -70,7 +71,7 @@ def test_one_step_by_the_definition() -> None:
 
 def test_normalized_scores_are_log_densities() -> None:
     bag = random_bag(np.random.default_rng(3), d=2)
-    found = GaussianMil(0.5, features=unit_features).solve(random_bags(2, d=2), np.random.default_rng(0))
+    found = GaussianMil(0.5, NO_BACKGROUND, features=unit_features).solve(random_bags(2, d=2), np.random.default_rng(0))
     apart = ((bag.features.astype(float) - found.foreground.mean) ** 2).sum(axis=1)
     expected = -apart / (2 * 0.25) - np.log(2 * np.pi * 0.25)
     np.testing.assert_allclose(found.score(bag, normalized=True), expected, rtol=1e-6)

@@ -89,7 +89,8 @@ def _examples(
     negative = np.zeros_like(positive)
     for c, (label, localization) in enumerate(localizations.items()):
         showing = [image for image, labels in enumerate(tags) if label in labels]
-        _require_matching(label, len(showing), localization)
+        require_shape(f"localization of {label!r}", localization.rows, (len(showing),))
+        require_images(label, int((localization.rows != ABSENT).sum()))
         negative[:, c] = np.repeat([label not in labels for labels in tags], np.diff(offsets))
         for image, row in zip(showing, localization.rows, strict=True):
             if row != ABSENT:
@@ -105,11 +106,11 @@ def _shares(positive: Array, negative: Array, balanced: bool) -> Array:
     return weights / weights.sum(axis=0)
 
 
-def _require_matching(label: str, images: int, localization: Localization) -> None:
-    if images == 0 or not (localization.rows != ABSENT).any():
+def require_images(label: str, images: int) -> None:
+    """Refuse a class that no image shows."""
+    if images == 0:
         raise NoImagesOfClassError(
             f"class {label!r} has no image that shows it.",
-            "at least one support image tagged with every class",
-            f"tag a photo with {label!r}, or leave the class out.",
+            "support images tagged with every class",
+            f"tag photos with {label!r}, or leave the class out.",
         )
-    require_shape(f"localization of {label!r}", localization.rows, (images,))

@@ -9,8 +9,8 @@ from typing import final
 import numpy as np
 
 from tag2box.arrays import Array
-from tag2box.errors import NoImagesOfClassError
-from tag2box.methods.detectors.cosine_head import TAU, CosineHead, fit_cosine_head
+from tag2box.errors import TooFewImagesError
+from tag2box.methods.detectors.cosine_head import TAU, CosineHead, fit_cosine_head, require_images
 from tag2box.methods.localizers import Localizer
 from tag2box.types import Localization, ProposalBag
 
@@ -51,10 +51,8 @@ def _localize(
 ) -> Localization:
     positives = [bag for bag, labels in zip(bags, tags, strict=True) if label in labels]
     negatives = [bag for bag, labels in zip(bags, tags, strict=True) if label not in labels]
-    if not positives:
-        raise NoImagesOfClassError(
-            f"class {label!r} has no image.",
-            "at least two images tagged with every class",
-            f"tag photos with {label!r}, or leave the class out.",
-        )
-    return localizer.localize(positives, negatives, rng)
+    require_images(label, len(positives))
+    try:
+        return localizer.localize(positives, negatives, rng)
+    except TooFewImagesError as error:
+        raise TooFewImagesError(f"class {label!r}: {error.wrong}", error.expected, error.remedy) from error

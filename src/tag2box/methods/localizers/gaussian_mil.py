@@ -13,7 +13,7 @@ import numpy as np
 
 from tag2box.arrays import Array
 from tag2box.errors import ShapeError
-from tag2box.methods.localizers.backgrounds import NO_BACKGROUND, Background
+from tag2box.methods.localizers.backgrounds import Background
 from tag2box.methods.localizers.clamps import NO_CLAMPS, Clamps
 from tag2box.methods.localizers.foregrounds import GaussianForeground
 from tag2box.methods.localizers.solution import Solution, solve
@@ -52,7 +52,7 @@ class GaussianMil:
     """Finds the point that one region of every image is close to and the background is not."""
 
     sigma: float
-    background: Background = NO_BACKGROUND
+    background: Background
     background_weight: float = 1.0
     features: FeatureMap = raw_features
     start: Start = whole_images

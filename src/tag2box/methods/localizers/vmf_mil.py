@@ -13,7 +13,7 @@ import numpy as np
 
 from tag2box.arrays import Array
 from tag2box.errors import ShapeError
-from tag2box.methods.localizers.backgrounds import NO_BACKGROUND, Background
+from tag2box.methods.localizers.backgrounds import Background
 from tag2box.methods.localizers.centering import center_bag
 from tag2box.methods.localizers.clamps import NO_CLAMPS, Clamps
 from tag2box.methods.localizers.foregrounds import VmfForeground
@@ -33,7 +33,7 @@ class VmfMil:
     """Concentration of the object's features; the first one, if a rule updates it.
 
     None starts at what the rule makes of the whole images, (6.6)."""
-    background: Background = NO_BACKGROUND
+    background: Background
     background_weight: float = 1.0
     kappa_rule: KappaRule | None = None
     start: Start = whole_images
