@@ -47,7 +47,7 @@ def test_rules_by_hand() -> None:
 @given(lengths, st.integers(2, 4096))
 def test_higher_orders_are_larger_and_end_at_the_rational(r: float, d: int) -> None:
     orders = [float(kappa_series(r, d, order=order)) for order in (0, 1, 2, 3, 30)]
-    assert orders == sorted(orders)
+    assert (np.diff(orders) >= -1e-15 * orders[-1]).all()
     assert orders[-1] <= float(kappa_rational(r, d)) * (1 + 1e-12)
 
 
