@@ -24,10 +24,12 @@ from tag2box.types import ProposalBag
 
 REGIONS, DIMENSION = 300, 64
 HEADER = StoreHeader("kill-test", DIMENSION)
-SHARD_BYTES = 1_000_000
+SHARD_BYTES = 4_000_000
 IMAGES = 100_000
 LONGEST_LIFE = 0.1
-"""Seconds that a writer lives at most, counted from its first sign of life."""
+"""Seconds that a writer lives at most after its first sign of life."""
+LONGEST_START = 0.6
+"""Seconds that a writer lives at most if it is killed while it starts."""
 
 
 @dataclass(frozen=True)
@@ -80,11 +82,24 @@ def kill_one(folder: Path, chance: random.Random) -> int:
     command = [sys.executable, __file__, "--write", str(folder)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         output = cast("IO[str]", process.stdout)
-        first = output.readline()
-        time.sleep(chance.uniform(0.0, LONGEST_LIFE))
+        moment = chance.choice(["start", "run", "write"])
+        if moment == "start":
+            time.sleep(chance.uniform(0.0, LONGEST_START))
+        else:
+            output.readline()
+            time.sleep(chance.uniform(0.0, LONGEST_LIFE))
+        if moment == "write":
+            _wait_for_write(folder)
         process.kill()
-        lines = [first, *output]
+        lines = list(output)
     return max((int(line) for line in lines if line.endswith("\n")), default=0)
+
+
+def _wait_for_write(folder: Path) -> None:
+    """Return as soon as a shard is being written, or after a second."""
+    deadline = time.monotonic() + 1.0
+    while time.monotonic() < deadline and not list(folder.glob(".*.part")):
+        pass
 
 
 def check(folder: Path, sealed: int) -> int:
@@ -103,9 +118,10 @@ def check(folder: Path, sealed: int) -> int:
 def kill_many(folder: Path, kills: int, seed: int) -> KillReport:
     """Kill ``kills`` writers of one store, checking the store after each."""
     chance, sealed, leftovers = random.Random(seed), 0, 0
+    StoreWriter(folder, HEADER).close()
     for _ in range(kills):
         sealed = max(sealed, kill_one(folder, chance))
-        leftovers += len(list(folder.glob(".*.part")))
+        leftovers += bool(list(folder.glob(".*.part")))
         sealed = check(folder, sealed)
     return KillReport(kills, sealed, _count(folder), leftovers)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tag2box.arrays import frozen, require_finite, require_shape, require_unit_rows, unit_rows
+from tag2box.arrays import frozen, require_finite, require_number, require_shape, require_unit_rows, unit_rows
 from tag2box.errors import NotFiniteError, NotUnitLengthError, ShapeError
 
 
@@ -22,6 +22,25 @@ def test_a_read_only_array_is_not_copied() -> None:
     source = np.arange(3.0)
     source.flags.writeable = False
     assert np.shares_memory(frozen(source, np.float64), source)
+
+
+def test_a_read_only_view_of_a_writable_array_is_copied() -> None:
+    source = np.arange(3.0)
+    view = source[:]
+    view.flags.writeable = False
+    kept = frozen(view, np.float64)
+    source[0] = 9.0
+    assert kept[0] == 0.0
+
+
+def test_numbers_outside_their_range_are_refused() -> None:
+    require_number("tau", 1.0, above=0.0)
+    require_number("steps", 0, at_least=0)
+    for value in (0.0, -1.0, np.nan, np.inf):
+        with pytest.raises(ShapeError, match=r"tau is .*\n.*a finite number above 0"):
+            require_number("tau", value, above=0.0)
+    with pytest.raises(ShapeError, match="of at least 2"):
+        require_number("images", 1, at_least=2)
 
 
 def test_shape_errors_name_the_array_and_both_shapes() -> None:
@@ -42,8 +61,9 @@ def test_unit_length_errors_say_which_row_and_how_long() -> None:
     with pytest.raises(NotUnitLengthError, match="row 1 has length 2"):
         require_unit_rows("features", np.array([[1.0, 0.0], [0.0, 2.0]]))
     require_unit_rows("features", np.array([[1.0005, 0.0]]))
-    with pytest.raises(NotUnitLengthError):
-        require_unit_rows("features", np.array([[1.002, 0.0]]))
+    for bad in (1.002, np.nan):
+        with pytest.raises(NotUnitLengthError):
+            require_unit_rows("features", np.array([[bad, 0.0]]))
 
 
 def test_unit_rows_splits_direction_and_length() -> None:

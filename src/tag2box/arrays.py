@@ -24,12 +24,22 @@ UNIT_TOLERANCE = 1e-3
 
 
 def frozen(values: npt.ArrayLike, dtype: npt.DTypeLike) -> npt.NDArray[Any]:
-    """A read-only array of ``dtype``: a copy, unless the values are read-only already."""
+    """A read-only array of ``dtype``: a copy, unless nobody can write to the values any more."""
     array = np.asarray(values, dtype=dtype, order="C")
-    if array.flags.writeable:
+    if _can_be_written(array):
         array = array.copy()
         array.flags.writeable = False
     return array
+
+
+def _can_be_written(array: npt.NDArray[Any]) -> bool:
+    """Whether the array, or the one that it is a view of, is writable."""
+    owner: Any = array
+    while isinstance(owner, np.ndarray):
+        if owner.flags.writeable:
+            return True
+        owner = owner.base
+    return False
 
 
 def require_shape(name: str, array: npt.NDArray[Any], shape: Sequence[int | None]) -> None:
@@ -58,10 +68,17 @@ def require_finite(name: str, array: npt.NDArray[Any]) -> None:
         )
 
 
+def require_number(name: str, value: float, *, above: float = -np.inf, at_least: float = -np.inf) -> None:
+    """Refuse a setting that is not a finite number in its range."""
+    if not (np.isfinite(value) and value > above and value >= at_least):
+        bound = f" above {above:g}" if above > -np.inf else f" of at least {at_least:g}" if at_least > -np.inf else ""
+        raise ShapeError(f"{name} is {value}.", f"a finite number{bound}", f"choose another {name}.")
+
+
 def require_unit_rows(name: str, rows: npt.NDArray[Any]) -> None:
     """Refuse rows (n, d) whose length is not 1 within ``UNIT_TOLERANCE``."""
     lengths = np.linalg.norm(rows.astype(np.float64), axis=1)  # (n,)
-    bad = np.abs(lengths - 1.0) > UNIT_TOLERANCE
+    bad = ~(np.abs(lengths - 1.0) <= UNIT_TOLERANCE)  # NaN is bad too
     if bad.any():
         row = int(np.argmax(bad))
         raise NotUnitLengthError(
@@ -74,6 +91,7 @@ def require_unit_rows(name: str, rows: npt.NDArray[Any]) -> None:
 def unit_rows(name: str, rows: npt.ArrayLike) -> tuple[Array, Array]:
     """Directions (n, d) and lengths (n,) of raw rows; a row of length zero is refused."""
     raw = np.asarray(rows, dtype=np.float64)
+    require_shape(name, raw, (None, None))
     require_finite(name, raw)
     lengths = np.linalg.norm(raw, axis=1)  # (n,)
     if (lengths == 0).any():

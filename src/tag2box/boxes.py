@@ -10,10 +10,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tag2box.arrays import Array, Ints, require_finite, require_shape
+from tag2box.arrays import Array, Float32s, Ints, require_finite, require_shape
 from tag2box.errors import ShapeError
 
 Boxes = npt.NDArray[Any]
+
+
+def as_boxes(values: npt.ArrayLike) -> Float32s:
+    """Float32 boxes; nothing at all is no boxes."""
+    boxes = np.asarray(values, dtype=np.float32)
+    return boxes if boxes.size else boxes.reshape(0, 4)
 
 
 def require_boxes(name: str, boxes: Boxes) -> None:
@@ -38,12 +44,23 @@ def box_areas(boxes: Boxes) -> Array:
 
 def box_overlaps(first: Boxes, second: Boxes) -> Array:
     """Intersection over union (n, m) of every pair; two boxes without area have overlap 0."""
+    shared = _shared_areas(first, second)
+    union = box_areas(first)[:, None] + box_areas(second)[None, :] - shared
+    return np.divide(shared, union, out=np.zeros_like(shared), where=union > 0)
+
+
+def box_coverage(first: Boxes, second: Boxes) -> Array:
+    """Share (n, m) of each first box that lies inside each second box; a box without area has share 0."""
+    shared, areas = _shared_areas(first, second), box_areas(first)[:, None]
+    return np.divide(shared, areas, out=np.zeros_like(shared), where=areas > 0)
+
+
+def _shared_areas(first: Boxes, second: Boxes) -> Array:
+    """Area (n, m) of the intersection of every pair."""
     a, b = first.astype(np.float64), second.astype(np.float64)
     low = np.maximum(a[:, None, :2], b[None, :, :2])  # (n, m, 2)
     high = np.minimum(a[:, None, 2:], b[None, :, 2:])  # (n, m, 2)
-    shared = np.clip(high - low, 0.0, None).prod(axis=2)  # (n, m)
-    union = box_areas(a)[:, None] + box_areas(b)[None, :] - shared
-    return np.divide(shared, union, out=np.zeros_like(shared), where=union > 0)
+    return np.clip(high - low, 0.0, None).prod(axis=2)
 
 
 def suppress_overlaps(boxes: Boxes, scores: Array, max_overlap: float) -> Ints:

@@ -75,6 +75,7 @@ def test_wrong_input_is_exit_code_2_with_three_answers_on_stderr(tmp_path: Path,
 
 def test_unknown_commands_are_exit_code_2_and_help_is_helpful() -> None:
     assert run("localise").returncode == 2
+    assert run("demo", "--seed", "-1").returncode == 2
     helped = run("--help")
     assert helped.returncode == 0
     for command in ("demo", "store"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -20,7 +21,7 @@ from tag2box.data import (
     load_episodes,
     save_episodes,
 )
-from tag2box.errors import EpisodeFileError, NoImagesOfClassError, PoolTooSmallError
+from tag2box.errors import EpisodeFileError, NoImagesOfClassError, PoolTooSmallError, ShapeError
 
 TAGS = {f"{number:03d}": {"abcdef"[number % 6], "abc"[number % 3]} for number in range(120)}
 POOL = EpisodePool.build(TAGS)
@@ -99,18 +100,30 @@ def test_only_the_wanted_classes_become_targets_but_all_images_may_be_negatives(
 
 
 def test_more_shots_than_images_are_refused() -> None:
-    with pytest.raises(PoolTooSmallError, match="class 'd': 21 images are needed, 20 of its 20 are still free"):
-        EpisodeSampler(EpisodePool.build(TAGS, ["d"]), 1, 21, seed=0).episode(0)
-    with pytest.raises(PoolTooSmallError, match="class 'd': 1 images are needed, 0 of its 20"):
-        EpisodeSampler(EpisodePool.build(TAGS, ["d"]), 1, 20, seed=0).episode(0)
+    """At once, not when the rare class happens to be drawn."""
+    with pytest.raises(PoolTooSmallError, match="class 'd': 21 images are needed, 20 of its 20 are free"):
+        EpisodeSampler(POOL, 1, 20, seed=0)
+    crowded = EpisodePool.build({str(n): ["a", "b"] for n in range(4)})
+    with pytest.raises(PoolTooSmallError, match="2 images are needed, 0 of its 4 are free"):
+        EpisodeSampler(crowded, 2, 1, seed=0, queries=2).episode(0)
     with pytest.raises(PoolTooSmallError, match="none of the targets"):
         EpisodeSampler(EpisodePool.build(TAGS, ["d"]), 1, 5, seed=0, negatives=101).episode(0)
 
 
-@pytest.mark.parametrize("ways", [0, 7])
-def test_more_ways_than_classes_are_refused(ways: int) -> None:
-    with pytest.raises(PoolTooSmallError, match=f"{ways}-way episodes"):
-        EpisodeSampler(POOL, ways, 1, seed=0)
+def test_more_ways_than_classes_are_refused() -> None:
+    with pytest.raises(PoolTooSmallError, match="7-way episodes"):
+        EpisodeSampler(POOL, 7, 1, seed=0)
+
+
+@pytest.mark.parametrize("numbers", [{"ways": 0}, {"shots": 0}, {"shots": -1}, {"queries": -1}, {"negatives": -1}])
+def test_numbers_that_make_no_sense_are_refused(numbers: dict[str, int]) -> None:
+    with pytest.raises(ShapeError, match=f"{next(iter(numbers))} is "):
+        replace(EpisodeSampler(POOL, 1, 1, seed=0), **numbers)  # type: ignore[arg-type]
+
+
+def test_a_text_is_not_a_set_of_tags() -> None:
+    with pytest.raises(ShapeError, match="the tags of image '1' are the text 'cat'"):
+        EpisodePool.build({"1": "cat"})
 
 
 def test_a_class_without_images_is_refused() -> None:

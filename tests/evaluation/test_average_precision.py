@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -36,15 +37,17 @@ seeds = st.integers(0, 2**32 - 1)
 CLASSES = ("cat", "dog")
 
 
-def random_pairs(seed: int, images: int = 6) -> list[Pair]:
+def random_pairs(seed: int, images: int = 6, *, crowds: bool = False) -> list[Pair]:
     """Images with some objects, some ignored, and detections near them or not; scores with ties."""
     rng = np.random.default_rng(seed)
     pairs = []
     for image in range(images):
         count = int(rng.integers(0, 5))
         truth_boxes = random_boxes(rng, count)
-        labels, ignore = rng.choice(CLASSES, size=count), rng.uniform(size=count) < 0.25
-        truth = Truth(str(image), truth_boxes.astype(np.float32), labels, ignore)
+        labels, flags = rng.choice(CLASSES, size=count), rng.uniform(size=count) < 0.25
+        none = np.zeros(count, dtype=bool)
+        ignore, crowd = (none, flags) if crowds else (flags, none)
+        truth = Truth(str(image), truth_boxes.astype(np.float32), labels, ignore, crowd)
         near = np.clip(np.repeat(truth_boxes, 3, axis=0) + rng.uniform(-6, 6, size=(3 * count, 4)), 0, 100)
         near[:, 2:] = np.maximum(near[:, 2:], near[:, :2])
         boxes = np.concatenate([near, random_boxes(rng, 4)])
@@ -53,18 +56,19 @@ def random_pairs(seed: int, images: int = 6) -> list[Pair]:
     return pairs
 
 
-def pycocotools_ap(pairs: list[Pair], label: str) -> float:
+def pycocotools_ap(pairs: list[Pair], label: str, restore_ignore: bool) -> float:
     """AP50 of one class as COCO's own tool computes it; -1 means that there is nothing to find."""
     category = CLASSES.index(label) + 1
     annotations: list[dict[str, Any]] = []
     results: list[dict[str, Any]] = []
     for image, (found, truth) in enumerate(pairs):
-        boxes, ignore = truth.of_class(label)
-        for box, ignored in zip(boxes.tolist(), ignore.tolist(), strict=True):
+        objects = truth.of_class(label)
+        columns = [array.tolist() for array in (objects.boxes, objects.ignore, objects.crowd)]
+        for box, ignored, crowd in zip(*columns, strict=True):
             size = [box[0], box[1], box[2] - box[0], box[3] - box[1]]
             annotations.append(
                 {"id": len(annotations) + 1, "image_id": image, "category_id": category, "bbox": size}
-                | {"area": size[2] * size[3], "iscrowd": 0, "ignore": int(ignored)}
+                | {"area": size[2] * size[3], "iscrowd": int(crowd), "ignore": int(ignored)}
             )
         for _, score, box in found.of_class(label):
             size = [box[0], box[1], box[2] - box[0], box[3] - box[1]]
@@ -80,7 +84,8 @@ def pycocotools_ap(pairs: list[Pair], label: str) -> float:
         coco.createIndex()
         evaluation = COCOeval(coco, coco.loadRes(results), "bbox")
         evaluation.params.iouThrs = np.array([0.5])
-        _ignore_by_flag(evaluation)
+        if restore_ignore:
+            _ignore_by_flag(evaluation)
         evaluation.evaluate()
         evaluation.accumulate()
     return float(np.mean(evaluation.eval["precision"][0, :, 0, 0, -1]))
@@ -103,10 +108,15 @@ def _ignore_by_flag(evaluation: Any) -> None:
 @given(seeds)
 @settings(max_examples=40)
 def test_101_points_agree_with_pycocotools(seed: int) -> None:
-    pairs = random_pairs(seed)
+    """Without crowds its ignore flags are restored; with crowds it runs as it is."""
+    for crowds in (False, True):
+        _assert_like_pycocotools(random_pairs(seed, crowds=crowds), restore_ignore=not crowds)
+
+
+def _assert_like_pycocotools(pairs: list[Pair], restore_ignore: bool) -> None:
     found = average_precisions(pairs, CLASSES, match_coco, ap_101_points)
     for label in CLASSES:
-        expected = pycocotools_ap(pairs, label) if len(pairs) else -1.0
+        expected = pycocotools_ap(pairs, label, restore_ignore)
         assert (-1.0 if np.isnan(found[label]) else found[label]) == pytest.approx(expected, abs=1e-12)
 
 
@@ -121,19 +131,19 @@ def slow_voc_verdicts(pairs: list[Pair], label: str) -> tuple[list[str], int]:
     taken: set[tuple[int, int]] = set()
     verdicts = []
     for _, image, box in pooled:
-        boxes, ignore = pairs[image][1].of_class(label)
-        overlaps = [float(box_overlaps(box[None], other[None])[0, 0]) for other in boxes]
+        objects = pairs[image][1].of_class(label)
+        overlaps = [float(box_overlaps(box[None], other[None])[0, 0]) for other in objects.boxes]
         best = int(np.argmax(overlaps)) if overlaps else -1
         if best < 0 or overlaps[best] < 0.5:
             verdicts.append("wrong")
-        elif ignore[best]:
+        elif objects.ignore[best]:
             verdicts.append("ignored")
         elif (image, best) in taken:
             verdicts.append("wrong")
         else:
             verdicts.append("right")
             taken.add((image, best))
-    return verdicts, sum(int((~truth.of_class(label)[1]).sum()) for _, truth in pairs)
+    return verdicts, sum(int((~truth.of_class(label).ignore).sum()) for _, truth in pairs)
 
 
 def slow_curve(verdicts: list[str], truths: int) -> list[tuple[float, float]]:
@@ -191,28 +201,45 @@ def test_nothing_to_find_nothing_found_and_all_found(rule: Any) -> None:
     assert rule(pool_matches([])) != rule(pool_matches([]))  # NaN
 
 
+def cats(boxes: list[list[float]], ignore: Sequence[bool] = (), crowd: Sequence[bool] = ()) -> Truth:
+    flags = [np.array(flag or [False] * len(boxes)) for flag in (ignore, crowd)]
+    return Truth("a", np.array(boxes, np.float32), np.array(["cat"] * len(boxes)), *flags)
+
+
+def found_cats(*boxes: list[float]) -> Detections:
+    """Detections with falling scores."""
+    return Detections.ranked(boxes, -np.arange(len(boxes), dtype=float), ["cat"] * len(boxes))
+
+
+TALL, SHORT = [0.0, 0.0, 10.0, 10.0], [0.0, 0.0, 10.0, 8.0]
+
+
 def test_the_two_rules_differ_on_a_taken_object() -> None:
     """Two objects overlap; the second detection fits the taken one best and the free one well enough."""
-    truth = np.array([[0.0, 0.0, 10.0, 10.0], [0.0, 0.0, 10.0, 8.0]])
-    boxes, scores = np.array([[0.0, 0.0, 10.0, 10.0], [0.0, 0.0, 10.0, 9.5]]), np.array([2.0, 1.0])
-    plain = np.zeros(2, bool)
-    assert match_voc(boxes, scores, truth, plain).hits.tolist() == [True, False]
-    assert match_coco(boxes, scores, truth, plain).hits.tolist() == [True, True]
+    found = found_cats(TALL, [0.0, 0.0, 10.0, 9.5])
+    assert match_voc(found, cats([TALL, SHORT])).hits.tolist() == [True, False]
+    assert match_coco(found, cats([TALL, SHORT])).hits.tolist() == [True, True]
 
 
-def test_an_overlap_of_exactly_one_half_is_a_hit() -> None:
-    truth, box = np.array([[0.0, 0.0, 10.0, 10.0]]), np.array([[0.0, 0.0, 10.0, 5.0]])
-    for matcher in (match_voc, match_coco):
-        assert matcher(box, np.ones(1), truth, np.zeros(1, bool)).hits.tolist() == [True]
+@pytest.mark.parametrize("matcher", [match_voc, match_coco])
+def test_an_overlap_of_exactly_one_half_is_a_hit(matcher: Any) -> None:
+    assert matcher(found_cats([0.0, 0.0, 10.0, 5.0]), cats([TALL])).hits.tolist() == [True]
 
 
 def test_an_ignored_object_takes_a_detection_only_if_no_other_does() -> None:
-    truth = np.array([[0.0, 0.0, 10.0, 10.0], [0.0, 0.0, 10.0, 8.0]])
-    box = np.array([[0.0, 0.0, 10.0, 10.0]])
-    found = match_coco(box, np.ones(1), truth, np.array([True, False]))
-    assert (found.hits.tolist(), found.ignored.tolist()) == ([True], [False])
-    found = match_voc(box, np.ones(1), truth, np.array([True, False]))
-    assert (found.hits.tolist(), found.ignored.tolist()) == ([False], [True])
+    truth = cats([TALL, SHORT], ignore=[True, False])
+    coco, voc = match_coco(found_cats(TALL), truth), match_voc(found_cats(TALL), truth)
+    assert (coco.hits.tolist(), coco.ignored.tolist()) == ([True], [False])
+    assert (voc.hits.tolist(), voc.ignored.tolist()) == ([False], [True])
+
+
+def test_any_number_of_detections_may_lie_in_a_crowd() -> None:
+    truth = cats([[50.0, 0.0, 90.0, 40.0], TALL], crowd=[True, False])
+    found = found_cats([50.0, 0.0, 55.0, 5.0], [60.0, 0.0, 65.0, 5.0], [85.0, 0.0, 94.0, 5.0], TALL)
+    coco = match_coco(found, truth)
+    assert coco.ignored.tolist() == [True, True, True, False]
+    assert coco.hits.tolist() == [False, False, False, True]
+    assert ap_101_points(coco) == pytest.approx(1.0)
 
 
 def test_equal_scores_keep_the_order_of_the_images() -> None:
@@ -223,7 +250,7 @@ def test_equal_scores_keep_the_order_of_the_images() -> None:
 
 def test_the_same_image_in_two_tasks_counts_twice() -> None:
     box: Array = np.array([[0.0, 0.0, 10.0, 10.0]])
-    truth = Truth("a", box.astype(np.float32), np.array(["cat"]), np.zeros(1, bool))
+    truth = Truth.plain("a", box, ["cat"])
     hit, miss = Detections.ranked(box, [2.0], ["cat"]), Detections.ranked(box + 50.0, [1.0], ["cat"])
     assert average_precisions([(hit, truth), (miss, truth)], ["cat"], match_voc, ap_area)["cat"] == 0.5
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
+from tag2box.errors import ShapeError
 from tag2box.evaluation import corloc_by_class, is_correct, macro_mean
 from tag2box.types import Truth
 
 
 def truth() -> Truth:
     boxes = np.array([[0, 0, 10, 10], [50, 50, 70, 70], [80, 80, 90, 90]], np.float32)
-    return Truth("a", boxes, np.array(["cat", "dog", "cat"]), np.array([False, False, True]))
+    return Truth("a", boxes, np.array(["cat", "dog", "cat"]), np.array([False, False, True]), np.zeros(3, bool))
 
 
 def test_the_box_must_overlap_an_object_of_the_class_by_half() -> None:
@@ -26,9 +28,9 @@ def test_any_object_of_the_class_will_do_also_a_difficult_one() -> None:
     assert not is_correct(np.array([80, 80, 90, 90]), truth(), "cow")
 
 
-def test_macro_and_micro_differ_when_classes_do() -> None:
-    correct = np.array([True, True, True, False])
-    by_class = corloc_by_class(correct, ["cat", "cat", "cat", "dog"])
-    assert by_class == {"cat": 1.0, "dog": 0.0}
-    assert macro_mean(by_class) == 0.5
-    assert correct.mean() == 0.75
+def test_every_class_counts_once_in_the_macro_mean() -> None:
+    by_class = corloc_by_class([True, True, True, False, False], ["cat", "cat", "cat", "dog", "cat"])
+    assert by_class == {"cat": 0.75, "dog": 0.0}
+    assert macro_mean(by_class) == 0.375
+    with pytest.raises(ShapeError, match="labels"):
+        corloc_by_class([True], ["cat", "dog"])

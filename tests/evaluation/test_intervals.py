@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from tag2box.errors import ShapeError
-from tag2box.evaluation import mean_over_tasks, paired_difference, t_interval, task_bootstrap
+from tag2box.errors import NotFiniteError, ShapeError
+from tag2box.evaluation import Interval, mean_over_tasks, paired_difference, t_interval, task_bootstrap
 
 
 def test_the_papers_interval_reproduces_its_printed_widths() -> None:
@@ -73,11 +73,27 @@ def test_paired_differences_see_what_unpaired_intervals_miss() -> None:
     difficulty = rng.normal(scale=5.0, size=80)
     second = difficulty + rng.normal(scale=0.1, size=80)
     first = difficulty + 0.2 + rng.normal(scale=0.1, size=80)
-    found = paired_difference(first, second, rng)
+    ours, theirs = (mean_over_tasks(values[:, None].tolist()) for values in (first, second))
+    found = paired_difference(ours, theirs, 80, rng)
     assert 0.1 < found.low < 0.2 < found.high < 0.3
     assert t_interval(first).low < t_interval(second).high
 
 
-def test_pairs_must_match() -> None:
-    with pytest.raises(ShapeError, match="second method"):
-        paired_difference(np.zeros(3), np.zeros(4), np.random.default_rng(0))
+def test_paired_tasks_of_different_size_weigh_by_images() -> None:
+    first, second = mean_over_tasks([[1.0], [0.0] * 9]), mean_over_tasks([[0.0], [0.0] * 9])
+    assert paired_difference(first, second, 2, np.random.default_rng(0)).value == pytest.approx(0.1)
+
+
+def test_a_statistic_compared_with_itself_is_zero() -> None:
+    statistic = mean_over_tasks([[1.0], [0.0], [1.0]])
+    assert paired_difference(statistic, statistic, 3, np.random.default_rng(0)) == Interval(0.0, 0.0, 0.0, 3)
+
+
+def test_no_tasks_no_resamples_and_nan_are_refused() -> None:
+    statistic, rng = mean_over_tasks([[1.0]]), np.random.default_rng(0)
+    with pytest.raises(ShapeError, match="tasks is 0"):
+        task_bootstrap(statistic, 0, rng)
+    with pytest.raises(ShapeError, match="resamples is 0"):
+        task_bootstrap(statistic, 1, rng, resamples=0)
+    with pytest.raises(NotFiniteError):
+        t_interval([1.0, np.nan])

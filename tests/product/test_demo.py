@@ -23,3 +23,5 @@ def test_the_demo_finds_detects_and_draws(tmp_path: Path) -> None:
 def test_the_demo_can_be_run_again_in_the_same_folder(tmp_path: Path) -> None:
     first = run_demo(tmp_path, lambda _: None, queries=2)
     assert run_demo(tmp_path, lambda _: None, queries=2) == first
+    other = run_demo(tmp_path, lambda _: None, queries=2, shots=6)
+    assert other.ap50_voc_area > 0.9

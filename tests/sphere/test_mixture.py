@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from samples import random_units
-from tag2box.errors import ShapeError
+from tag2box.errors import NotUnitLengthError, ShapeError
 from tag2box.sphere import VmfMixture, VonMisesFisher, fit_vmf, fit_vmf_mixture, responsibilities
 
 seeds = st.integers(0, 2**32 - 1)
@@ -88,3 +88,14 @@ def test_identical_points_and_empty_components_do_no_harm() -> None:
 def test_more_components_than_points_are_refused() -> None:
     with pytest.raises(ShapeError, match="4 components was asked for with 3 points"):
         fit_vmf_mixture(np.eye(3), 4, np.random.default_rng(0))
+
+
+def test_mixtures_that_make_no_sense_are_refused() -> None:
+    with pytest.raises(ShapeError, match="shares of the mixture sum to 5"):
+        VmfMixture(np.array([2.0, 3.0]), np.eye(2), np.ones(2))
+    with pytest.raises(ShapeError, match="the smallest kappa is -1"):
+        VmfMixture(np.array([0.5, 0.5]), np.eye(2), np.array([-1.0, 1.0]))
+    with pytest.raises(NotUnitLengthError):
+        VmfMixture(np.array([0.5, 0.5]), np.full((2, 2), np.nan), np.ones(2))
+    with pytest.raises(NotUnitLengthError):
+        fit_vmf_mixture(7.0 * np.eye(3), 2, np.random.default_rng(0))

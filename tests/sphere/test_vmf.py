@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import integrate, stats
 
 from samples import random_units, unit
-from tag2box.errors import NotUnitLengthError
+from tag2box.errors import NotUnitLengthError, ShapeError
 from tag2box.sphere import VonMisesFisher, bessel_ratio, direction_and_length, fit_vmf, kappa_series, log_normalizer
 
 seeds = st.integers(0, 2**32 - 1)
@@ -114,3 +114,21 @@ def test_a_zero_vector_has_a_stated_direction() -> None:
 def test_a_mean_must_be_a_direction() -> None:
     with pytest.raises(NotUnitLengthError):
         VonMisesFisher(np.array([2.0, 0.0]), 1.0)
+
+
+@pytest.mark.parametrize("kappa", [-1.0, np.nan, np.inf])
+def test_a_concentration_must_be_a_number(kappa: float) -> None:
+    with pytest.raises(ShapeError, match="kappa is"):
+        VonMisesFisher(np.eye(3)[0], kappa)
+
+
+def test_points_and_weights_are_checked() -> None:
+    points = np.eye(3)
+    with pytest.raises(NotUnitLengthError, match="points"):
+        fit_vmf(0.5 * points)
+    with pytest.raises(ShapeError, match="the number of points is 0"):
+        fit_vmf(points[:0])
+    with pytest.raises(ShapeError, match="the sum of the weights is 0"):
+        fit_vmf(points, np.zeros(3))
+    with pytest.raises(ShapeError, match="the smallest weight is -1"):
+        fit_vmf(points, np.array([-1.0, 1.0, 1.0]))

@@ -80,12 +80,21 @@ def test_shards_are_ordinary_safetensors(tmp_path: Path) -> None:
     np.testing.assert_allclose(tensors["features"], np.concatenate([bag.features for bag in content]), atol=1e-3)
 
 
-def test_bags_are_read_through_a_map_and_no_file_stays_open(tmp_path: Path) -> None:
+def test_no_file_stays_open(tmp_path: Path) -> None:
     store = FeatureStore(write(tmp_path, bags(40), shard_bytes=300))
     assert len(store.shards) >= 20
     open_before = len(list(Path("/proc/self/fd").iterdir()))
     assert sum(1 for _ in store.scan()) == 40
     assert len(list(Path("/proc/self/fd").iterdir())) <= open_before
+
+
+def test_shards_are_mapped_not_read(tmp_path: Path) -> None:
+    store = FeatureStore(write(tmp_path, bags(3)))
+    tensors = store.shards[0].layout.map(store.shards[0].path)
+    owner = tensors["features"].base
+    while isinstance(owner, np.ndarray) and not isinstance(owner, np.memmap):
+        owner = owner.base
+    assert isinstance(owner, np.memmap)
 
 
 def test_appending_goes_on_where_it_stopped(tmp_path: Path) -> None:
@@ -162,6 +171,27 @@ def test_a_bag_of_another_dimension_is_refused(tmp_path: Path) -> None:
 def test_only_one_process_writes_at_a_time(tmp_path: Path) -> None:
     with StoreWriter(tmp_path, HEADER), pytest.raises(BusyStoreError, match="another process is writing"):
         StoreWriter(tmp_path, HEADER)
+
+
+def test_a_closed_writer_stays_closed(tmp_path: Path) -> None:
+    content = bags(3)
+    writer = StoreWriter(tmp_path, HEADER)
+    writer.append(content[0])
+    writer.close()
+    writer.close()
+    with StoreWriter(tmp_path, HEADER) as second:
+        second.append(content[1])
+        with pytest.raises(StoreError, match="is closed"):
+            writer.append(content[2])
+        with pytest.raises(StoreError, match="is closed"):
+            writer.seal()
+    assert FeatureStore(tmp_path).image_ids == (content[0].image_id, content[1].image_id)
+
+
+@pytest.mark.parametrize("dimension", [0, -3, 2.5])
+def test_a_header_that_makes_no_sense_is_refused(dimension: float) -> None:
+    with pytest.raises(StoreError, match="dimension"):
+        StoreHeader("e", dimension)  # type: ignore[arg-type]
 
 
 def test_an_image_that_is_not_there(tmp_path: Path) -> None:

@@ -52,6 +52,22 @@ def test_nan_is_refused_by_name(bag: ProposalBag, name: str) -> None:
 def test_an_empty_bag_is_refused() -> None:
     with pytest.raises(EmptyBagError, match="image 'a' has no regions"):
         ProposalBag("a", np.zeros((0, 4)), np.zeros((0, 3)), np.zeros(0), np.zeros(0))  # type: ignore[arg-type]
+    with pytest.raises(EmptyBagError, match="image 'b' has no regions"):
+        ProposalBag.from_raw("b", [], [], [])
+
+
+def test_features_are_scaled_to_exactly_one(bag: ProposalBag) -> None:
+    bent = replace(bag, features=bag.features * np.float32(1.0009))
+    np.testing.assert_allclose(np.linalg.norm(bent.features, axis=1), 1.0, rtol=2e-7)
+
+
+def test_flat_features_negative_lengths_and_images_without_size_are_refused(bag: ProposalBag) -> None:
+    with pytest.raises(ShapeError, match="features of image 'a' has shape"):
+        ProposalBag.from_raw("a", [[0, 0, 1, 1]], [1.0, 0.0], [0.5])
+    with pytest.raises(ShapeError, match="norms of image"):
+        replace(bag, norms=-bag.norms)
+    with pytest.raises(ShapeError, match="whole image"):
+        replace(bag, boxes=np.zeros_like(bag.boxes))
 
 
 def test_arrays_of_different_length_are_refused(bag: ProposalBag) -> None:

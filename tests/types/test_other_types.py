@@ -10,19 +10,21 @@ from tag2box.types import ABSENT, Detections, Episode, Localization, TaggedImage
 
 
 def test_truth_gives_the_objects_of_a_class() -> None:
-    boxes = np.array([[0, 0, 1, 1], [0, 0, 2, 2], [0, 0, 3, 3]], np.float32)
-    truth = Truth("a", boxes, np.array(["cat", "dog", "cat"]), np.array([False, False, True]))
-    found, ignore = truth.of_class("cat")
-    assert found.tolist() == [[0, 0, 1, 1], [0, 0, 3, 3]]
-    assert ignore.tolist() == [False, True]
-    assert truth.of_class("cow")[0].shape == (0, 4)
+    boxes = np.array([[0, 0, 1, 1], [0, 0, 2, 2], [0, 0, 3, 3], [0, 0, 4, 4]], np.float32)
+    ignore, crowd = np.array([False, False, True, False]), np.array([False, False, False, True])
+    cats = Truth("a", boxes, np.array(["cat", "dog", "cat", "cat"]), ignore, crowd).of_class("cat")
+    assert cats.boxes.tolist() == [[0, 0, 1, 1], [0, 0, 3, 3], [0, 0, 4, 4]]
+    assert cats.ignore.tolist() == [False, True, True]  # a crowd is always ignored
+    assert cats.crowd.tolist() == [False, False, True]
+    assert cats.of_class("cow").boxes.shape == (0, 4)
 
 
 def test_truth_checks_lengths_and_takes_an_empty_image() -> None:
     with pytest.raises(ShapeError, match="labels of image 'a'"):
-        Truth("a", np.zeros((1, 4), np.float32), np.array(["x", "y"]), np.array([False]))
-    empty = Truth("a", np.zeros((0, 4), np.float32), np.array([], np.str_), np.array([], bool))
-    assert len(empty.boxes) == 0
+        Truth.plain("a", np.zeros((1, 4)), ["x", "y"])
+    with pytest.raises(ShapeError, match=r"true boxes of image 'a' has shape \(4, 2\)"):
+        Truth.plain("a", np.zeros((4, 2)), ["x", "y"])
+    assert len(Truth.plain("a", [], [])) == 0
 
 
 def test_a_localization_takes_the_heaviest_row_and_the_first_of_equals() -> None:
@@ -38,6 +40,11 @@ def test_a_localization_takes_the_heaviest_row_and_the_first_of_equals() -> None
 def test_a_localization_needs_one_row_for_each_image() -> None:
     with pytest.raises(ShapeError, match="chosen rows"):
         Localization(np.array([0]), np.array([0.0]), (np.ones(1), np.ones(1)))
+    for row in (2, -2):
+        with pytest.raises(ShapeError, match=f"row {row} was chosen in image 0, which has 2 regions"):
+            Localization(np.array([row]), np.array([0.0]), (np.array([0.5, 0.5]),))
+    with pytest.raises(NotFiniteError, match="weights of image 0"):
+        Localization(np.array([0]), np.array([0.0]), (np.array([np.nan, 0.5]),))
 
 
 def test_detections_are_ranked_with_ties_by_row() -> None:
@@ -58,6 +65,10 @@ def test_detections_refuse_rising_scores_nan_and_wrong_lengths() -> None:
         Detections.ranked(box, [1.0, np.nan], ["a", "b"])
     with pytest.raises(ShapeError, match="labels"):
         Detections(box, np.array([2.0, 1.0]), np.array(["a"]))
+    with pytest.raises(ShapeError, match="labels"):
+        Detections.ranked(box, [1.0, 2.0], ["a"])
+    with pytest.raises(ShapeError, match=r"detected boxes has shape \(4, 2\)"):
+        Detections(np.zeros((4, 2), np.float32), np.zeros(2), np.array(["a", "b"]))
 
 
 def test_an_episode_lists_the_images_of_a_class() -> None:

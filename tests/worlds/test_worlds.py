@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -82,6 +83,32 @@ def test_layouts_keep_their_overlaps() -> None:
 
 
 def test_too_many_objects_are_refused() -> None:
-    world = replace(World(), instances=(3, 3))
-    with pytest.raises(ShapeError, match="would show 9 objects"):
-        plant_image(replace(world, distractors=(0, 0)), "a", world.names[:3], np.random.default_rng(0))
+    world = replace(World(), instances=(3, 3), distractors=(0, 0))
+    with pytest.raises(ShapeError, match="would show 15 objects"):
+        plant_image(world, "a", world.names[:5], np.random.default_rng(0))
+
+
+def test_three_instances_of_two_classes_and_three_distractors_have_room() -> None:
+    world = World(instances=(1, 3), distractors=(0, 3))
+    for seed in range(40):
+        assert len(plant_task(world, seed, ways=3, shots=2).support) == 6
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [{"seed": -1}, {"instances": (3, 1)}, {"classes": 0}, {"object_kappa": 0.0}, {"wrong_tags": float("nan")}],
+)
+def test_worlds_that_cannot_be_are_refused(settings: dict[str, Any]) -> None:
+    with pytest.raises(ShapeError):
+        World(**settings)
+
+
+def test_more_ways_than_classes_are_refused() -> None:
+    with pytest.raises(ShapeError, match="classes of the world is 12"):
+        plant_task(World(), 0, ways=13)
+
+
+def test_a_rectified_world_has_no_negative_features() -> None:
+    world = World(rectified=True)
+    assert (plant_task(world, 0).support[0].bag.features >= 0).all()
+    assert (plant_background(world, 10) >= 0).all()

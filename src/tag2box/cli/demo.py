@@ -14,7 +14,7 @@ def demo(
     output: Annotated[Path, typer.Option("-o", "--output", help="Folder for the picture and the results.")] = Path(
         "demo-run"
     ),
-    seed: Annotated[int, typer.Option(help="Another seed is another world.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Another seed is another world.")] = 0,
 ) -> None:
     """Run the whole story, offline: localize, fit, detect, evaluate."""
     from tag2box.product.demo import run_demo

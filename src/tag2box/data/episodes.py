@@ -9,8 +9,9 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import final
 
+from tag2box.arrays import require_number
 from tag2box.data.draws import Draws
-from tag2box.errors import NoImagesOfClassError, PoolTooSmallError
+from tag2box.errors import NoImagesOfClassError, PoolTooSmallError, ShapeError
 from tag2box.types import Episode, TaggedImage
 
 Tags = Mapping[str, Collection[str]]
@@ -34,6 +35,11 @@ class EpisodePool:
     @classmethod
     def build(cls, tags: Tags, classes: Collection[str] | None = None) -> EpisodePool:
         """A pool of all images; only ``classes`` (by default all that occur) become targets."""
+        for image, labels in tags.items():
+            if isinstance(labels, str):
+                raise ShapeError(
+                    f"the tags of image {image!r} are the text {labels!r}.", "a set", f"pass [{labels!r}]."
+                )
         wanted = tuple(sorted(set(classes) if classes is not None else {c for labels in tags.values() for c in labels}))
         ids = tuple(sorted(tags))
         images = {label: tuple(image for image in ids if label in tags[image]) for label in wanted}
@@ -82,12 +88,18 @@ class EpisodeSampler:
     draw_classes: ClassDraw = classes_by_images
 
     def __post_init__(self) -> None:
-        if not 1 <= self.ways <= len(self.pool.classes):
+        for name in ("ways", "shots"):
+            require_number(name, getattr(self, name), at_least=1)
+        for name in ("negatives", "queries"):
+            require_number(name, getattr(self, name), at_least=0)
+        if self.ways > len(self.pool.classes):
             raise PoolTooSmallError(
                 f"{self.ways}-way episodes were asked for from a pool of {len(self.pool.classes)} classes.",
-                f"between 1 and {len(self.pool.classes)} ways",
+                f"at most {len(self.pool.classes)} ways",
                 "ask for fewer ways or add classes.",
             )
+        for label, images in self.pool.images.items():
+            self._require(label, self.shots + self.queries, len(images), len(images))
 
     def episode(self, index: int) -> Episode:
         """The task at ``index`` of this seed's sequence."""
@@ -114,10 +126,13 @@ class EpisodeSampler:
     def _draw(self, label: str, images: Sequence[str], count: int, taken: Collection[str], draws: Draws) -> list[str]:
         used = set(taken)
         free = [image for image in images if image not in used]
-        if len(free) < count:
-            raise PoolTooSmallError(
-                f"class {label!r}: {count} images are needed, {len(free)} of its {len(images)} are still free.",
-                f"at least {self.shots + self.queries} images of every class, more if images show several classes",
-                "ask for fewer shots, queries or negatives, or enlarge the pool.",
-            )
+        self._require(label, count, len(free), len(images))
         return draws.sample(free, count)
+
+    def _require(self, label: str, wanted: int, free: int, images: int) -> None:
+        if free < wanted:
+            raise PoolTooSmallError(
+                f"class {label!r}: {wanted} images are needed, {free} of its {images} are free.",
+                f"at least {self.shots + self.queries} images of every class, more if images show several classes",
+                "ask for fewer shots, queries or negatives, or leave the class out.",
+            )

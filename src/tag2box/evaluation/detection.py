@@ -11,7 +11,8 @@ from tag2box.evaluation.matching import MIN_OVERLAP, Matches, pool_matches
 from tag2box.types import Detections, Truth
 
 Pair = tuple[Detections, Truth]
-Matcher = Callable[..., Matches]
+Matcher = Callable[[Detections, Truth, float], Matches]
+"""``match_voc`` or ``match_coco``."""
 
 
 def pooled_matches(pairs: Iterable[Pair], label: str, matcher: Matcher, min_overlap: float = MIN_OVERLAP) -> Matches:
@@ -32,6 +33,4 @@ def average_precisions(
 
 def _match(pair: Pair, label: str, matcher: Matcher, min_overlap: float) -> Matches:
     detections, truth = pair
-    found = detections.of_class(label)
-    boxes, ignore = truth.of_class(label)
-    return matcher(found.boxes, found.scores, boxes, ignore, min_overlap)
+    return matcher(detections.of_class(label), truth.of_class(label), min_overlap)

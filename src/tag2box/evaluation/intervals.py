@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, final
+from typing import final
 
 import numpy as np
 import numpy.typing as npt
 from scipy.special import stdtrit
 
-from tag2box.arrays import Array, require_shape
+from tag2box.arrays import Array, require_finite, require_number
 
 Statistic = Callable[[npt.NDArray[np.int64]], float]
 """A number computed from the tasks at these places, repeats included."""
@@ -33,6 +33,7 @@ class Interval:
 def t_interval(outcomes: npt.ArrayLike, level: float = 0.95) -> Interval:
     """The paper's interval, (11.4): it takes all n images for independent, also those of one task."""
     values = np.asarray(outcomes, dtype=np.float64)
+    require_finite("outcomes", values)
     n, mean = len(values), float(np.mean(values)) if len(values) else float("nan")
     if n < 2:
         return Interval(mean, float("nan"), float("nan"), n)
@@ -44,6 +45,8 @@ def task_bootstrap(
     statistic: Statistic, tasks: int, rng: np.random.Generator, *, resamples: int = 2000, level: float = 0.95
 ) -> Interval:
     """Percentile interval of ``statistic`` over resampled tasks: images of one task stay together."""
+    require_number("tasks", tasks, at_least=1)
+    require_number("resamples", resamples, at_least=1)
     drawn = rng.integers(0, tasks, size=(resamples, tasks))  # (b, g)
     values: Array = np.array([statistic(places) for places in drawn])  # (b,)
     low, high = np.quantile(values, [0.5 - level / 2, 0.5 + level / 2])
@@ -58,9 +61,7 @@ def mean_over_tasks(outcomes: Sequence[npt.ArrayLike]) -> Statistic:
 
 
 def paired_difference(
-    first: npt.NDArray[Any], second: npt.NDArray[Any], rng: np.random.Generator, *, resamples: int = 2000
+    first: Statistic, second: Statistic, tasks: int, rng: np.random.Generator, *, resamples: int = 2000
 ) -> Interval:
-    """Bootstrap of first minus second (g,), both measured on the same tasks in the same order."""
-    require_shape("results of the second method", np.asarray(second), (len(first),))
-    difference = np.asarray(first, dtype=np.float64) - np.asarray(second, dtype=np.float64)  # (g,)
-    return task_bootstrap(lambda places: float(difference[places].mean()), len(difference), rng, resamples=resamples)
+    """Bootstrap of first minus second, both computed from the same resampled tasks: any two numbers can be paired."""
+    return task_bootstrap(lambda places: first(places) - second(places), tasks, rng, resamples=resamples)

@@ -12,7 +12,8 @@ from typing import final
 import numpy as np
 
 from tag2box.arrays import Array, Bools
-from tag2box.boxes import Boxes, box_overlaps
+from tag2box.boxes import box_coverage, box_overlaps
+from tag2box.types import Detections, Truth
 
 MIN_OVERLAP = 0.5
 
@@ -31,35 +32,40 @@ class Matches:
     truths: int
 
 
-def match_voc(boxes: Boxes, scores: Array, truth: Boxes, ignore: Bools, min_overlap: float = MIN_OVERLAP) -> Matches:
-    """PASCAL's rule: a detection goes to the object it overlaps most, and is wrong if that one is taken already."""
-    order = np.argsort(-scores, kind="stable")
-    overlaps = box_overlaps(boxes[order], truth)  # (n, t)
-    hits, ignored = np.zeros(len(order), dtype=bool), np.zeros(len(order), dtype=bool)
+def match_voc(found: Detections, truth: Truth, min_overlap: float = MIN_OVERLAP) -> Matches:
+    """PASCAL's rule: a detection goes to the object it overlaps most, and is wrong if that one is taken already.
+
+    Both sides hold one class of one image.
+    """
+    overlaps = box_overlaps(found.boxes, truth.boxes)  # (n, t)
+    hits, ignored = np.zeros(len(found), dtype=bool), np.zeros(len(found), dtype=bool)
     taken: set[int] = set()
     for row in np.flatnonzero((overlaps >= min_overlap).any(axis=1)):
         best = int(overlaps[row].argmax())
-        ignored[row] = ignore[best]
-        hits[row] = not ignore[best] and best not in taken
+        ignored[row] = truth.ignore[best]
+        hits[row] = not truth.ignore[best] and best not in taken
         taken.add(best)
-    return Matches(scores[order], hits, ignored, int((~ignore).sum()))
+    return Matches(found.scores, hits, ignored, int((~truth.ignore).sum()))
 
 
-def match_coco(boxes: Boxes, scores: Array, truth: Boxes, ignore: Bools, min_overlap: float = MIN_OVERLAP) -> Matches:
-    """COCO's rule: a detection goes to the best object that is still free; an ignored one only if no other is left."""
-    order = np.argsort(-scores, kind="stable")
-    overlaps = box_overlaps(boxes[order], truth)  # (n, t)
-    hits, ignored = np.zeros(len(order), dtype=bool), np.zeros(len(order), dtype=bool)
+def match_coco(found: Detections, truth: Truth, min_overlap: float = MIN_OVERLAP) -> Matches:
+    """COCO's rule: a detection goes to the best object that is still free; an ignored one only if no other is left.
+
+    A crowd is never taken, and overlaps a detection by the share of the detection that lies in it. Both sides hold one
+    class of one image.
+    """
+    overlaps = np.where(truth.crowd, box_coverage(found.boxes, truth.boxes), box_overlaps(found.boxes, truth.boxes))
+    hits, ignored = np.zeros(len(found), dtype=bool), np.zeros(len(found), dtype=bool)
     free = np.ones(len(truth), dtype=bool)
     for row in np.flatnonzero((overlaps >= min_overlap).any(axis=1)):
         fitting = free & (overlaps[row] >= min_overlap)
-        counted = fitting & ~ignore
+        counted = fitting & ~truth.ignore
         candidates = counted if counted.any() else fitting
         if not candidates.any():
             continue
         best = _last_best(np.where(candidates, overlaps[row], -1.0))
-        hits[row], ignored[row], free[best] = not ignore[best], ignore[best], False
-    return Matches(scores[order], hits, ignored, int((~ignore).sum()))
+        hits[row], ignored[row], free[best] = not truth.ignore[best], truth.ignore[best], truth.crowd[best]
+    return Matches(found.scores, hits, ignored, int((~truth.ignore).sum()))
 
 
 def pool_matches(parts: Iterable[Matches]) -> Matches:

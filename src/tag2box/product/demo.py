@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import final
 
@@ -60,8 +60,7 @@ def run_demo(folder: Path, say: Say, *, seed: int = 0, ways: int = 3, shots: int
     """Localize, fit, detect and evaluate; leaves a feature store, a picture and the results in ``folder``."""
     world = World(seed=seed)
     say(f"Planting {ways} classes, {shots} tagged images of each and {queries} new images of each.")
-    task = plant_task(world, seed, ways=ways, shots=shots, queries=queries)
-    store = _stored(folder, world, task)
+    task = _through_store(folder, world, plant_task(world, seed, ways=ways, shots=shots, queries=queries))
     say(f"Fitting the background on {BASE_REGIONS:,} base regions.")
     background = fit_vmf(plant_background(world, BASE_REGIONS))
     say("Localizing: which region do all images of a class share?")
@@ -71,20 +70,27 @@ def run_demo(folder: Path, say: Say, *, seed: int = 0, ways: int = 3, shots: int
     say("Learning a cosine classifier for each class and detecting in the new images.")
     found = {label: solution.localization for label, solution in solutions.items()}
     head = fit_cosine_head([image.bag for image in task.support], [image.tags for image in task.support], found)
-    results = _evaluate(store, task, found, head)
+    results = _evaluate(task, found, head)
     write_json(folder / "results.json", asdict(results))
     return results
 
 
-def _stored(folder: Path, world: World, task: PlantedTask) -> FeatureStore:
-    """Regions go to disk and come back, as they do for photos."""
-    fingerprint = hashlib.sha256(repr(world).encode()).hexdigest()[:16]
+def _through_store(folder: Path, world: World, task: PlantedTask) -> PlantedTask:
+    """The task with its regions written to disk and read back, as they are for photos."""
+    images = (*task.support, *task.queries)
+    named = repr((world, [image.bag.image_id for image in images])) + str(images[0].bag.boxes.tolist())
+    fingerprint = hashlib.sha256(named.encode()).hexdigest()[:16]
     path = folder / f"store-{fingerprint}"
     with StoreWriter(path, StoreHeader(fingerprint, world.dimension)) as writer:
-        for image in (*task.support, *task.queries):
+        for image in images:
             if image.bag.image_id not in writer:
                 writer.append(image.bag)
-    return FeatureStore(path)
+    store = FeatureStore(path)
+    support, queries = (
+        tuple(replace(image, bag=store.bag(image.bag.image_id)) for image in part)
+        for part in (task.support, task.queries)
+    )
+    return replace(task, support=support, queries=queries)
 
 
 def _tagged(task: PlantedTask, label: str) -> list[PlantedImage]:
@@ -95,13 +101,13 @@ def _localize(localizer: VmfMil, task: PlantedTask, label: str, seed: int) -> So
     return localizer.solve([image.bag for image in _tagged(task, label)], np.random.default_rng(seed))
 
 
-def _evaluate(store: FeatureStore, task: PlantedTask, found: dict[str, Localization], head: CosineHead) -> DemoResults:
+def _evaluate(task: PlantedTask, found: dict[str, Localization], head: CosineHead) -> DemoResults:
     correct = [
         is_correct(image.bag.boxes[row], image.truth, label)
         for label in task.classes
         for image, row in zip(_tagged(task, label), found[label].rows, strict=True)
     ]
-    pairs = [(head.detect(store.bag(image.bag.image_id)), image.truth) for image in task.queries]
+    pairs = [(head.detect(image.bag), image.truth) for image in task.queries]
     return DemoResults(
         task.classes,
         len(task.support),
@@ -120,7 +126,8 @@ def _draw(path: Path, localizer: VmfMil, task: PlantedTask, solutions: dict[str,
     images = _tagged(task, label)
     features = np.concatenate([image.bag.features for image in images]).astype(np.float64)  # (R, d)
     right = [
-        (box_overlaps(image.bag.boxes, image.truth.of_class(label)[0]) >= MIN_OVERLAP).any(axis=1) for image in images
+        (box_overlaps(image.bag.boxes, image.truth.of_class(label).boxes) >= MIN_OVERLAP).any(axis=1)
+        for image in images
     ]
     replay = EmReplay(
         likeness=[features @ step.foreground.theta for step in solution.steps],

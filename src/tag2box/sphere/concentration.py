@@ -15,7 +15,7 @@ from types import MappingProxyType
 import numpy as np
 import numpy.typing as npt
 
-from tag2box.arrays import Array, require_finite
+from tag2box.arrays import UNIT_TOLERANCE, Array, require_finite
 from tag2box.errors import ShapeError
 from tag2box.sphere.bessel import bessel_ratio, bessel_ratio_slope
 
@@ -73,9 +73,10 @@ KAPPA_RULES: Mapping[str, KappaRule] = MappingProxyType(
 def _require_length(r: npt.ArrayLike) -> Array:
     length = np.asarray(r, dtype=np.float64)
     require_finite("mean resultant length", length)
-    if ((length < 0) | (length > 1 + 1e-9)).any():
+    outside = (length < 0) | (length > 1.0 + UNIT_TOLERANCE)  # lengths of float32 rows may be 1 and a little
+    if outside.any():
         raise ShapeError(
-            f"a mean resultant length of {length[(length < 0) | (length > 1 + 1e-9)].flat[0]:g} was given.",
+            f"a mean resultant length of {length[outside].flat[0]:g} was given.",
             "a value between 0 and 1",
             "divide the length of the weighted sum by the sum of the weights.",
         )

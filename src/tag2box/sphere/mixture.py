@@ -10,12 +10,13 @@ from typing import final
 
 import numpy as np
 
-from tag2box.arrays import Array, frozen, require_shape, require_unit_rows
+from tag2box.arrays import Array, frozen, require_number, require_shape, require_unit_rows
 from tag2box.errors import ShapeError
 from tag2box.sphere.bessel import log_normalizer
 from tag2box.sphere.concentration import kappa_exact
-from tag2box.sphere.vmf import direction_and_length
+from tag2box.sphere.vmf import direction_and_length, require_points
 
+SHARES_TOLERANCE = 1e-6
 LARGEST_KAPPA = 1e5
 """A component that has shrunk onto one point stops here instead of taking the likelihood to infinity."""
 
@@ -38,6 +39,12 @@ class VmfMixture:
         require_shape("mixture means", self.means, (len(self.shares), None))
         require_shape("mixture kappas", self.kappas, (len(self.shares),))
         require_unit_rows("mixture means", self.means)
+        require_number("the smallest share", float(self.shares.min()), at_least=0.0)
+        require_number("the smallest kappa", float(self.kappas.min()), at_least=0.0)
+        if not abs(self.shares.sum() - 1.0) < SHARES_TOLERANCE:
+            raise ShapeError(
+                f"the shares of the mixture sum to {self.shares.sum():g}.", "a sum of 1", "divide them by their sum."
+            )
 
     def log_joint(self, points: Array) -> Array:
         """(n, H) log of share times density of each component, (3.1)."""
@@ -115,6 +122,7 @@ def _nearest(points: Array, seeds: Array) -> Array:
 
 
 def _require_enough(points: Array, components: int) -> None:
+    require_points(points)
     if not 1 <= components <= len(points):
         raise ShapeError(
             f"a mixture of {components} components was asked for with {len(points)} points.",

@@ -10,7 +10,7 @@ from typing import final
 
 import numpy as np
 
-from tag2box.arrays import Array, frozen, require_finite, require_shape, require_unit_rows
+from tag2box.arrays import Array, frozen, require_finite, require_number, require_shape, require_unit_rows
 from tag2box.sphere.bessel import log_normalizer
 from tag2box.sphere.concentration import KappaRule, kappa_exact
 
@@ -30,6 +30,7 @@ class VonMisesFisher:
         require_shape("mean direction", self.mean, (None,))
         require_finite("mean direction", self.mean)
         require_unit_rows("mean direction", self.mean[None])
+        require_number("kappa", self.kappa, at_least=0.0)
 
     def log_density(self, points: Array) -> Array:
         """(n,) log density of unit points (n, d), (1.1)."""
@@ -46,9 +47,21 @@ class VonMisesFisher:
 
 def fit_vmf(points: Array, weights: Array | None = None, rule: KappaRule = kappa_exact) -> VonMisesFisher:
     """Maximum-likelihood fit to unit points (n, d), (2.4); another ``rule`` shrinks the concentration."""
+    require_points(points)
+    if weights is not None:
+        require_shape("weights", weights, (len(points),))
+        require_number("the smallest weight", float(weights.min()), at_least=0.0)
+        require_number("the sum of the weights", float(weights.sum()), above=0.0)
     shares = np.full(len(points), 1.0 / len(points)) if weights is None else weights / weights.sum()  # (n,)
     mean, length = direction_and_length(shares @ points)
     return VonMisesFisher(mean, float(rule(length, len(mean))))
+
+
+def require_points(points: Array) -> None:
+    """Refuse anything but at least one row of unit length."""
+    require_shape("points", points, (None, None))
+    require_number("the number of points", len(points), at_least=1)
+    require_unit_rows("points", points)
 
 
 def direction_and_length(vector: Array) -> tuple[Array, float]:

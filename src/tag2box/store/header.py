@@ -25,6 +25,14 @@ class StoreHeader:
     """Length d of a feature."""
     format: str = FORMAT
 
+    def __post_init__(self) -> None:
+        if not isinstance(self.fingerprint, str) or not isinstance(self.dimension, int) or self.dimension < 1:
+            raise StoreError(
+                f"a store was described by fingerprint {self.fingerprint!r} and dimension {self.dimension!r}.",
+                "a text and a whole number of at least 1",
+                "take both from the extractor.",
+            )
+
 
 def write_header(folder: Path, header: StoreHeader) -> None:
     """Write the header, atomically."""
@@ -42,7 +50,7 @@ def read_header(folder: Path) -> StoreHeader:
         )
     try:
         header = StoreHeader(**json.loads(path.read_text(encoding="utf-8")))
-        if header.format != FORMAT or not (isinstance(header.fingerprint, str) and isinstance(header.dimension, int)):
+        if header.format != FORMAT:
             raise ValueError(f"the format is {header.format!r}")
     except (OSError, ValueError, TypeError) as error:
         raise DamagedStoreError(

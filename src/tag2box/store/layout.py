@@ -47,6 +47,9 @@ def read_layout(path: Path) -> Layout:
     header, begin = _read_header(path)
     size = path.stat().st_size
     places = {name: _place(header[name], code, begin, size) for name, code in TENSORS.items()}
+    end = begin + max(int(header[name]["data_offsets"][1]) for name in TENSORS)
+    if end != size:
+        raise ValueError(f"it has {size} bytes and should have {end}")
     return Layout(dict(header["__metadata__"]), places)
 
 

@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import Any, final
 
 import numpy as np
-from safetensors import SafetensorError
-from safetensors.numpy import save_file
+from safetensors.numpy import save
 
 from tag2box.errors import DamagedStoreError, InputError, StoreError
 from tag2box.files import replacing
@@ -59,7 +58,7 @@ class Shard:
 
     def require_sound(self) -> None:
         """Refuse a shard of which any byte or any bag is not as it was sealed."""
-        found, sealed = checksum(self._tensors()), self.layout.metadata["sha256"]
+        found, sealed = checksum(self.layout.metadata, self._tensors()), self.layout.metadata["sha256"]
         if found != sealed:
             raise DamagedStoreError(
                 f"shard {self.path} has changed since it was sealed: its SHA-256 is {found}.", sealed, REMEDY
@@ -76,8 +75,6 @@ class Shard:
     def _bag(self, tensors: Tensors, place: int) -> ProposalBag:
         rows = slice(*tensors["offsets"][place : place + 2].tolist())
         features = tensors["features"][rows].astype(np.float32)
-        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            features /= np.linalg.norm(features, axis=1, keepdims=True)  # half precision bends the length a little
         objectness = tensors["objectness"][rows].astype(np.float32)
         image_id = self.entries[place].image_id
         try:
@@ -97,11 +94,12 @@ def write_shard(path: Path, fingerprint: str, bags: Sequence[ProposalBag], sourc
     }
     entries = [Entry(bag.image_id, source, *bag.size) for bag, source in zip(bags, source_hashes, strict=True)]
     images = json.dumps([asdict(entry) for entry in entries])
-    metadata = {"fingerprint": fingerprint, "images": images, "sha256": checksum(tensors)}
+    metadata = {"fingerprint": fingerprint, "images": images}
+    content = save(tensors, metadata={**metadata, "sha256": checksum(metadata, tensors)})
     try:
         with replacing(path) as temporary:
-            save_file(tensors, temporary, metadata=metadata)
-    except (OSError, SafetensorError) as error:
+            temporary.write_bytes(content)
+    except OSError as error:
         raise StoreError(
             f"shard {path} cannot be written: {error}.",
             "a folder with room, in which files may be made",
@@ -120,9 +118,9 @@ def open_shard(path: Path) -> Shard:
         raise damaged(path, error) from error
 
 
-def checksum(tensors: Tensors) -> str:
-    """SHA-256 over the tensors in the order of ``TENSORS``."""
-    digest = hashlib.sha256()
+def checksum(metadata: dict[str, str], tensors: Tensors) -> str:
+    """SHA-256 over fingerprint, images and tensors: everything that the shard says."""
+    digest = hashlib.sha256(json.dumps([metadata["fingerprint"], metadata["images"]]).encode())
     for name in TENSORS:
         digest.update(np.ascontiguousarray(tensors[name]).data)
     return digest.hexdigest()

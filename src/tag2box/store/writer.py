@@ -33,11 +33,12 @@ class StoreWriter:
         self.folder = folder
         self.header = header
         self._shard_bytes = shard_bytes
-        self._lock = _lock(folder)
+        self._lock: int | None = _lock(folder)
         try:
             self._open()
         except BaseException:
             os.close(self._lock)
+            self._lock = None
             raise
 
     def __enter__(self) -> Self:
@@ -53,6 +54,7 @@ class StoreWriter:
 
     def append(self, bag: ProposalBag, source_hash: str = "") -> None:
         """Add the regions of an image; a full shard is sealed at once."""
+        self._require_open()
         require_shape(f"features of image {bag.image_id!r}", bag.features, (None, self.header.dimension))
         if bag.image_id in self._ids:
             raise StoreError(
@@ -69,6 +71,7 @@ class StoreWriter:
 
     def seal(self) -> None:
         """Put everything appended so far on the disk for good."""
+        self._require_open()
         if not self._bags:
             return
         path = self.folder / f"shard-{self._next_shard:06d}.safetensors"
@@ -77,11 +80,20 @@ class StoreWriter:
         self._begin_shard()
 
     def close(self) -> None:
-        """Seal the rest and let other processes write."""
+        """Seal the rest and let other processes write; a closed writer stays closed."""
+        if self._lock is None:
+            return
         try:
             self.seal()
         finally:
             os.close(self._lock)
+            self._lock = None
+
+    def _require_open(self) -> None:
+        if self._lock is None:
+            raise StoreError(
+                f"the writer of {self.folder} is closed.", "an open writer", "open a new one: it resumes the store."
+            )
 
     def _open(self) -> None:
         for leftover in self.folder.glob(f".*{TEMPORARY_SUFFIX}"):

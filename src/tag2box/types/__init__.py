@@ -1,6 +1,6 @@
 """The values that everything else passes around."""
 
-from tag2box.types.bag import WHOLE_IMAGE, ProposalBag
+from tag2box.types.bag import WHOLE_IMAGE, ProposalBag, require_dimension
 from tag2box.types.detections import Detection, Detections
 from tag2box.types.episode import Episode, TaggedImage
 from tag2box.types.localization import ABSENT, Localization
@@ -16,4 +16,5 @@ __all__ = [
     "ProposalBag",
     "TaggedImage",
     "Truth",
+    "require_dimension",
 ]

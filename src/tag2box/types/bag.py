@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tag2box.arrays import Float32s, frozen, require_finite, require_shape, require_unit_rows, unit_rows
-from tag2box.boxes import require_boxes
+from tag2box.boxes import as_boxes, require_boxes
 from tag2box.errors import EmptyBagError, ShapeError
 
 WHOLE_IMAGE = 0
@@ -38,20 +38,25 @@ class ProposalBag:
     """(n,), the length of each feature before it was scaled to 1"""
 
     def __post_init__(self) -> None:
-        for name in ("boxes", "features", "objectness", "norms"):
+        object.__setattr__(self, "boxes", frozen(as_boxes(self.boxes), np.float32))
+        for name in ("features", "objectness", "norms"):
             object.__setattr__(self, name, frozen(getattr(self, name), np.float32))
         self._check_shapes()
         self._check_values()
+        self._sharpen()
 
     @classmethod
     def from_raw(
         cls, image_id: str, boxes: npt.ArrayLike, raw_features: npt.ArrayLike, objectness: npt.ArrayLike
     ) -> Self:
         """Split raw features into directions and lengths."""
-        directions, lengths = unit_rows(f"features of image {image_id!r}", raw_features)
+        raw = np.asarray(raw_features, dtype=np.float64)
+        if raw.size == 0:
+            raise _empty(image_id)
+        directions, lengths = unit_rows(f"features of image {image_id!r}", raw)
         return cls(
             image_id,
-            np.asarray(boxes, np.float32),
+            as_boxes(boxes),
             directions.astype(np.float32),
             np.asarray(objectness, np.float32),
             lengths.astype(np.float32),
@@ -75,11 +80,7 @@ class ProposalBag:
         require_boxes(f"boxes {of_image}", self.boxes)
         n = len(self.boxes)
         if n == 0:
-            raise EmptyBagError(
-                f"image {self.image_id!r} has no regions.",
-                "at least the whole image, as row 0",
-                "put the box 0, 0, width, height and its feature in front.",
-            )
+            raise _empty(self.image_id)
         require_shape(f"features {of_image}", self.features, (n, None))
         require_shape(f"objectness {of_image}", self.objectness, (n,))
         require_shape(f"norms {of_image}", self.norms, (n,))
@@ -95,15 +96,42 @@ class ProposalBag:
                 "values between 0 and 1",
                 "apply the sigmoid if these are logits.",
             )
+        if (self.norms < 0).any():
+            raise ShapeError(
+                f"norms {of_image} go down to {self.norms.min():g}.", "lengths of at least 0", "pass lengths."
+            )
         self._check_whole_image()
+
+    def _sharpen(self) -> None:
+        """Scale the features to length 1 as exactly as float32 can; they came within ``UNIT_TOLERANCE``."""
+        lengths = np.linalg.norm(self.features.astype(np.float64), axis=1, keepdims=True)
+        object.__setattr__(self, "features", frozen((self.features / lengths).astype(np.float32), np.float32))
 
     def _check_whole_image(self) -> None:
         whole = self.boxes[WHOLE_IMAGE]
         outside = (self.boxes[:, :2] < -EDGE_TOLERANCE) | (self.boxes[:, 2:] > whole[2:] + EDGE_TOLERANCE)  # (n, 2)
-        if (whole[:2] != 0).any() or outside.any():
+        if (whole[:2] != 0).any() or (whole[2:] <= 0).any() or outside.any():
             row = int(np.argmax(outside.any(axis=1)))
             raise ShapeError(
                 f"row 0 of image {self.image_id!r} is {whole.tolist()} and row {row} is {self.boxes[row].tolist()}.",
                 "row 0 to be the whole image, 0 0 width height, and every other box inside it",
                 "put the whole image in front and clip the other boxes to it.",
             )
+
+
+def require_dimension(name: str, bag: ProposalBag, dimension: int) -> None:
+    """Refuse a bag whose features have another length than the model's."""
+    if bag.dimension != dimension:
+        raise ShapeError(
+            f"image {bag.image_id!r} has features of {bag.dimension} dimensions, the {name} has {dimension}.",
+            "features of the extractor that the model was made with",
+            "extract the image again, or use the model of this extractor.",
+        )
+
+
+def _empty(image_id: str) -> EmptyBagError:
+    return EmptyBagError(
+        f"image {image_id!r} has no regions.",
+        "at least the whole image, as row 0",
+        "put the box 0, 0, width, height and its feature in front.",
+    )

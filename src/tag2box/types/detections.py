@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tag2box.arrays import Array, Float32s, Strings, frozen, require_finite, require_shape
-from tag2box.boxes import require_boxes
+from tag2box.boxes import as_boxes, require_boxes
 from tag2box.errors import ShapeError
 
 
@@ -38,7 +38,7 @@ class Detections:
     """(n,)"""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "boxes", frozen(np.asarray(self.boxes, np.float32).reshape(-1, 4), np.float32))
+        object.__setattr__(self, "boxes", frozen(as_boxes(self.boxes), np.float32))
         object.__setattr__(self, "scores", frozen(self.scores, np.float64))
         object.__setattr__(self, "labels", frozen(self.labels, np.str_))
         require_boxes("detected boxes", self.boxes)
@@ -53,10 +53,11 @@ class Detections:
     @classmethod
     def ranked(cls, boxes: npt.ArrayLike, scores: npt.ArrayLike, labels: npt.ArrayLike) -> Self:
         """Sort by score; equal scores keep their row order."""
-        values = np.asarray(scores, dtype=np.float64)
+        rows, values, names = as_boxes(boxes), np.asarray(scores, np.float64), np.asarray(labels, np.str_)
+        for name, array in (("scores", values), ("labels", names)):
+            require_shape(name, array, (len(rows),))
         order = np.argsort(-values, kind="stable")
-        sorted_boxes = np.asarray(boxes, dtype=np.float32).reshape(-1, 4)[order]
-        return cls(sorted_boxes, values[order], np.asarray(labels, dtype=np.str_)[order])
+        return cls(rows[order], values[order], names[order])
 
     @classmethod
     def joined(cls, parts: Sequence[Detections]) -> Self:

@@ -11,7 +11,8 @@ from typing import Self, final
 
 import numpy as np
 
-from tag2box.arrays import Array, Ints, frozen, require_shape
+from tag2box.arrays import Array, Ints, frozen, require_finite, require_shape
+from tag2box.errors import ShapeError
 
 ABSENT = -1
 """Row of an image that is known not to show the object."""
@@ -35,6 +36,14 @@ class Localization:
         object.__setattr__(self, "weights", tuple(frozen(weights, np.float64) for weights in self.weights))
         require_shape("chosen rows", self.rows, (len(self.weights),))
         require_shape("scores", self.scores, (len(self.weights),))
+        for image, (row, weights) in enumerate(zip(self.rows.tolist(), self.weights, strict=True)):
+            require_finite(f"weights of image {image}", weights)
+            if row != ABSENT and not 0 <= row < len(weights):
+                raise ShapeError(
+                    f"row {row} was chosen in image {image}, which has {len(weights)} regions.",
+                    f"a row from 0 to {len(weights) - 1}, or {ABSENT} for an absent object",
+                    "count the rows of each bag from 0.",
+                )
 
     @classmethod
     def from_weights(cls, weights: Iterable[Array], scores: Iterable[Array]) -> Self:

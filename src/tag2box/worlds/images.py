@@ -56,8 +56,7 @@ def plant_image(world: World, image_id: str, tags: Sequence[str], rng: np.random
     boxes = object_boxes(len(labels), rng)
     kinds = [_object_regions(world, box, label, rng) for box, label in zip(boxes, labels, strict=True)]
     kinds.append(_background_regions(world, boxes, rng))
-    truth = Truth(image_id, boxes.astype(np.float32), np.array(labels, np.str_), np.zeros(len(labels), bool))
-    return PlantedImage(_bag(world, image_id, kinds, rng), truth, tuple(tags))
+    return PlantedImage(_bag(world, image_id, kinds, rng), Truth.plain(image_id, boxes, labels), tuple(tags))
 
 
 def _object_regions(world: World, box: Array, label: str, rng: np.random.Generator) -> _Regions:
@@ -87,6 +86,8 @@ def _bag(world: World, image_id: str, kinds: Sequence[_Regions], rng: np.random.
     objectness = np.concatenate([kind.objectness for kind in kinds])[order]
     lengths = rng.lognormal(0.0, 0.5, size=len(features) + 1)  # a length says little about the class
     raw = lengths[:, None] * np.concatenate([_whole_feature(world, features, rng), features[order]])
+    if world.rectified:
+        raw = np.maximum(raw, 0.0)
     return ProposalBag.from_raw(image_id, np.vstack([WHOLE, boxes]), raw, np.append(0.5, objectness))
 
 

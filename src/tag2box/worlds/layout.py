@@ -11,7 +11,7 @@ from tag2box.arrays import Array
 from tag2box.boxes import box_overlaps
 
 HEIGHT, WIDTH = 240.0, 320.0
-ROWS, COLUMNS = 2, 3
+ROWS, COLUMNS = 3, 4
 CELLS = ROWS * COLUMNS
 WHOLE = np.array([0.0, 0.0, WIDTH, HEIGHT])
 
@@ -20,7 +20,7 @@ def object_boxes(count: int, rng: np.random.Generator) -> Array:
     """(count, 4) boxes, each in a cell of its own."""
     cells = rng.permutation(CELLS)[:count]
     corner = np.stack([cells % COLUMNS * (WIDTH / COLUMNS), cells // COLUMNS * (HEIGHT / ROWS)], axis=1)  # (count, 2)
-    sides = rng.uniform(55.0, 90.0, size=(count, 2))
+    sides = rng.uniform(45.0, 75.0, size=(count, 2))
     room = np.array([WIDTH / COLUMNS, HEIGHT / ROWS]) - sides
     low = corner + rng.uniform(size=(count, 2)) * room
     return np.concatenate([low, low + sides], axis=1)

@@ -7,6 +7,7 @@ from typing import final
 
 import numpy as np
 
+from tag2box.arrays import Array, require_number, unit_rows
 from tag2box.worlds.images import PlantedImage, plant_image
 from tag2box.worlds.world import World
 
@@ -23,6 +24,8 @@ class PlantedTask:
 
 def plant_task(world: World, seed: int, *, ways: int = 1, shots: int = 5, queries: int = 1) -> PlantedTask:
     """K images of each of N classes, and so many queries of each; with several classes some images show two."""
+    require_number("seed", seed, at_least=0)
+    require_number("classes of the world", world.classes, at_least=ways)
     rng = np.random.default_rng([world.seed, 1, seed])
     classes = tuple(world.names[number] for number in rng.permutation(world.classes)[:ways])
 
@@ -36,9 +39,10 @@ def plant_task(world: World, seed: int, *, ways: int = 1, shots: int = 5, querie
     return PlantedTask(classes, images("support", shots), images("query", queries))
 
 
-def plant_background(world: World, count: int) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
+def plant_background(world: World, count: int) -> Array:
     """(count, d) background features of base images, for fitting a background model."""
-    return world.background_features(count, np.random.default_rng([world.seed, 2]))
+    features = world.background_features(count, np.random.default_rng([world.seed, 2]))
+    return unit_rows("background", np.maximum(features, 0.0))[0] if world.rectified else features
 
 
 def _with_company(label: str, classes: tuple[str, ...], rng: np.random.Generator) -> tuple[str, ...]:

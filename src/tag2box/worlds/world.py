@@ -11,7 +11,7 @@ from typing import final
 
 import numpy as np
 
-from tag2box.arrays import Array
+from tag2box.arrays import Array, require_number
 from tag2box.sphere import VonMisesFisher
 
 
@@ -27,7 +27,7 @@ class World:
     """Objects that nobody asks about, which turn up in any image."""
     clusters: int = 6
     """Kinds of background."""
-    cone: float = 0.65
+    cone: float = 0.6
     """Cosine of every direction to a common one: features after a rectifier crowd together like this."""
     object_kappa: float = 300.0
     """How alike objects of one class are; lower is harder."""
@@ -44,6 +44,20 @@ class World:
     """Fewest and most objects of other classes in an image."""
     wrong_tags: float = 0.0
     """Share of images that do not show what their tag says."""
+    rectified: bool = False
+    """Whether negative feature values become 0, as after a rectifier."""
+
+    def __post_init__(self) -> None:
+        for name in ("seed", "near_duplicates", "parts", "distractor_classes", "wrong_tags", "cone"):
+            require_number(name, getattr(self, name), at_least=0)
+        for name in ("classes", "clusters", "dimension"):
+            require_number(name, getattr(self, name), at_least=1)
+        for name in ("object_kappa", "background_kappa"):
+            require_number(name, getattr(self, name), above=0.0)
+        for name in ("regions", "instances", "distractors"):
+            fewest, most = getattr(self, name)
+            require_number(f"the fewest {name}", fewest, at_least=0)
+            require_number(f"the most {name}", most, at_least=fewest)
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 import numpy as np
 import pytest
+from scipy.optimize import approx_fprime
 from scipy.optimize import minimize as scipy_minimize
 
 from samples import paper_method, random_bag, random_bags, random_units, unit
@@ -153,3 +157,48 @@ def test_tags_to_detections_on_a_planted_world() -> None:
     assert any(len(labels) > 1 for labels in tags)
     for label in task.classes:
         assert len(fit.localizations[label].rows) == sum(label in labels for labels in tags)
+
+
+def test_the_head_learns_in_the_space_of_its_localizer() -> None:
+    bags, _ = support(8)
+    mean = 0.2 * unit(np.ones(6))
+    method = replace(paper_method(World(dimension=6)), center=mean)
+    fit = fit_few_shot(bags, TAGS, ["cat"], method, np.random.default_rng(0))
+    assert fit.head.center is not None
+    np.testing.assert_array_equal(fit.head.center, mean)
+
+
+def test_the_minimum_is_reached_at_unit_length() -> None:
+    """The gradient shrinks as v grows; at length 1 it must vanish too."""
+    for seed in range(10):
+        bags, found = support(seed)
+        head = fit_cosine_head(bags, TAGS, found, tau=40.0)
+        for label, direction in zip(head.classes, head.directions, strict=True):
+            positives, negatives = examples(label, bags, found)
+            slope = approx_fprime(direction, slow_loss, 1e-7, positives, negatives, 40.0, False)
+            assert np.abs(slope).max() < 1e-5
+
+
+@pytest.mark.parametrize(
+    ("tags", "classes", "complaint"),
+    [
+        (TAGS[:-1], ["cat"], "6 images came with 5 sets of tags"),
+        (TAGS, [], r"the classes \[\]"),
+        (TAGS, ["cat", "cat"], "each once"),
+        (["cat", *TAGS[1:]], ["cat"], "are the text 'cat'"),
+    ],
+)
+def test_tags_that_do_not_fit_are_refused(tags: list[Any], classes: list[str], complaint: str) -> None:
+    bags, _ = support(9)
+    with pytest.raises(ShapeError, match=complaint):
+        fit_few_shot(bags, tags, classes, paper_method(World(dimension=6)), np.random.default_rng(0))
+
+
+def test_heads_that_make_no_sense_are_refused() -> None:
+    rng = np.random.default_rng(0)
+    with pytest.raises(ShapeError, match="tau is 0"):
+        CosineHead(("a",), random_units(rng, 1, 5), tau=0.0)
+    with pytest.raises(ShapeError, match="features of 5 dimensions, the detection head has 6"):
+        CosineHead(("a",), random_units(rng, 1, 6)).detect(random_bag(rng))
+    with pytest.raises(ShapeError, match="max_detections is -1"):
+        CosineHead(("a",), random_units(rng, 1, 5)).detect(random_bag(rng), max_detections=-1)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 
 from samples import random_bag, random_bags, random_units
+from tag2box.errors import InputError, ShapeError
 from tag2box.methods.localizers import (
     GaussianBackground,
     MixtureBackground,
@@ -27,7 +30,7 @@ def test_scores_by_the_definition() -> None:
     np.testing.assert_array_equal(NoBackground().log_score(bag), np.zeros(7))
     np.testing.assert_allclose(VmfBackground(VonMisesFisher(mean, 3.0)).log_score(bag), 3.0 * x @ mean)
     np.testing.assert_allclose(
-        ObjectnessBackground(2.0, 0.0).log_score(bag), np.log((1.0 - bag.objectness.astype(float)) ** 2), rtol=1e-6
+        ObjectnessBackground(2.0, 1e-12).log_score(bag), np.log((1.0 - bag.objectness.astype(float)) ** 2), rtol=1e-6
     )
     np.testing.assert_allclose(
         GaussianBackground(mean, 0.5).log_score(bag), -2.0 * ((raw - mean) ** 2).sum(axis=1), rtol=1e-6
@@ -70,3 +73,31 @@ def test_the_gaussian_background_is_the_maximum_likelihood_fit() -> None:
     fitted = fit_gaussian_background(raw)
     assert fitted.mean.tolist() == [2.0, 1.0]
     assert fitted.sigma == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: ObjectnessBackground(alpha=np.nan),
+        lambda: ObjectnessBackground(epsilon=0.0),
+        lambda: GaussianBackground(np.zeros(5), 0.0),
+        lambda: VonMisesFisher(np.eye(5)[0], np.nan),
+        lambda: VonMisesFisher(np.eye(5)[0], -1.0),
+        lambda: fit_gaussian_background(np.zeros((0, 5))),
+    ],
+)
+def test_settings_that_make_no_sense_are_refused_at_birth(make: Callable[[], object]) -> None:
+    with pytest.raises(InputError):
+        make()
+
+
+def test_a_background_of_another_dimension_is_refused() -> None:
+    bag = random_bag(np.random.default_rng(0))
+    vmf, mean = VonMisesFisher(np.eye(6)[0], 1.0), np.eye(6)[:1]
+    for background in (
+        VmfBackground(vmf),
+        MixtureBackground(VmfMixture(np.ones(1), mean, np.ones(1))),
+        GaussianBackground(np.ones(1), 1.0),
+    ):
+        with pytest.raises(ShapeError, match="features of 5 dimensions, the background has"):
+            background.log_score(bag)

@@ -6,20 +6,23 @@ import numpy as np
 import pytest
 
 from samples import random_bag, random_bags, random_units, unit
-from tag2box.errors import ShapeError
+from tag2box.errors import NotFiniteError, ShapeError
 from tag2box.methods.localizers import VmfBackground, VmfMil, center_bag, center_rows
 from tag2box.sphere import VonMisesFisher
 
 
 def test_centring_by_hand() -> None:
     rows = np.array([[1.0, 0.0], [0.0, 1.0]])
-    found = center_rows(rows, np.array([0.0, 0.5]))
+    found, lengths = center_rows(rows, np.array([0.0, 0.5]))
+    np.testing.assert_allclose(lengths, [1.25**0.5, 0.5])
     np.testing.assert_allclose(found, [[2 / 5**0.5, -1 / 5**0.5], [0.0, 1.0]])
 
 
 def test_a_row_at_the_mean_keeps_its_direction() -> None:
     row = np.array([[0.6, 0.8]])
-    np.testing.assert_array_equal(center_rows(row, row[0]), row)
+    found, lengths = center_rows(row, row[0])
+    np.testing.assert_array_equal(found, row)
+    assert lengths.tolist() == [0.0]
 
 
 def test_no_mean_changes_nothing_and_a_wrong_one_is_refused() -> None:
@@ -27,6 +30,14 @@ def test_no_mean_changes_nothing_and_a_wrong_one_is_refused() -> None:
     assert center_bag(bag, None) is bag
     with pytest.raises(ShapeError, match="base mean"):
         center_bag(bag, np.zeros(4))
+    with pytest.raises(NotFiniteError, match="base mean"):
+        center_bag(bag, np.array([0.0, np.nan, 0.0, 0.0, 0.0]))
+
+
+def test_the_lengths_of_a_centred_bag_are_those_of_its_centred_features() -> None:
+    bag, mean = random_bag(np.random.default_rng(0)), np.full(5, 0.1)
+    centered = center_bag(bag, mean)
+    np.testing.assert_allclose(centered.features * centered.norms[:, None], bag.features - mean, atol=1e-6)
 
 
 def test_a_centred_model_is_a_plain_model_on_centred_bags() -> None:
@@ -44,6 +55,6 @@ def test_centring_undoes_a_common_offset() -> None:
     rng = np.random.default_rng(2)
     offset = np.full(32, 2.0 / 32**0.5)
     crowded = unit(offset + random_units(rng, 400, 32))
-    spread = center_rows(crowded, crowded.mean(axis=0))
+    spread, _ = center_rows(crowded, crowded.mean(axis=0))
     assert np.linalg.norm(crowded.mean(axis=0)) > 0.8
     assert np.linalg.norm(spread.mean(axis=0)) < 0.1

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import cast
+
 import numpy as np
 import pytest
 
@@ -45,7 +48,7 @@ def test_the_likelihood_never_falls_with_clamps() -> None:
 
 def test_two_known_photos_improve_the_others() -> None:
     world = World()
-    lost = VmfMil(paper_method(world).kappa, paper_method(world).background, start=random_regions)
+    lost = replace(paper_method(world), start=random_regions)
     before: list[bool] = []
     after: list[bool] = []
     for seed in range(30):
@@ -56,6 +59,24 @@ def test_two_known_photos_improve_the_others() -> None:
             rows = lost.solve(bags, np.random.default_rng(seed), clamps).localization.rows
             results += [is_correct(images[i].bag.boxes[rows[i]], images[i].truth, label) for i in (2, 3, 4)]
     assert np.mean(after) > np.mean(before) + 0.3
+
+
+def test_one_known_region_leads_em_out_of_a_trap() -> None:
+    """With three times the right concentration EM never leaves the whole images, unless somebody shows it the way."""
+    world = World()
+    method = paper_method(world)
+    trapped = replace(method, kappa=3.0 * cast(float, method.kappa))
+    results: dict[bool, list[bool]] = {False: [], True: []}
+    for seed in range(20):
+        images = plant_task(world, seed).support
+        for known, found in results.items():
+            clamps = Clamps({0: _right_row(images[0])} if known else {})
+            rows = trapped.solve([image.bag for image in images], np.random.default_rng(0), clamps).localization.rows
+            found += [
+                is_correct(i.bag.boxes[row], i.truth, i.tags[0]) for i, row in zip(images[1:], rows[1:], strict=True)
+            ]
+    assert np.mean(results[False]) < 0.3
+    assert np.mean(results[True]) > 0.9
 
 
 def _right_row(image: PlantedImage) -> int:

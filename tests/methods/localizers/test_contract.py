@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from samples import random_bags
-from tag2box.errors import InputError, TooFewImagesError
+from tag2box.errors import InputError, NotFiniteError, TooFewImagesError
 from tag2box.methods.localizers import (
     NO_BACKGROUND,
     GaussianMil,
@@ -16,6 +16,7 @@ from tag2box.methods.localizers import (
     ObjectnessBackground,
     VmfMil,
     background_only,
+    given,
     random_regions,
 )
 from tag2box.sphere import KAPPA_RULES
@@ -72,6 +73,32 @@ def test_images_of_different_extractors_are_refused(localizer: Localizer) -> Non
         localizer.localize(random_bags(4, 2, d=5) + random_bags(4, 2, d=6), [], np.random.default_rng(0))
 
 
-def test_neither_kappa_nor_rule_is_refused() -> None:
-    with pytest.raises(InputError, match="neither kappa nor a rule"):
-        VmfMil(None, NO_BACKGROUND).localize(random_bags(5), [], np.random.default_rng(0))
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: VmfMil(None, NO_BACKGROUND),
+        lambda: VmfMil(-3.0, NO_BACKGROUND),
+        lambda: VmfMil(np.nan, NO_BACKGROUND),
+        lambda: VmfMil(3.0, NO_BACKGROUND, background_weight=np.inf),
+        lambda: VmfMil(3.0, NO_BACKGROUND, max_steps=-1),
+        lambda: GaussianMil(0.0, NO_BACKGROUND),
+        lambda: GaussianMil(np.nan, NO_BACKGROUND),
+    ],
+)
+def test_settings_that_make_no_sense_are_refused_at_birth(make: Callable[[], object]) -> None:
+    with pytest.raises(InputError):
+        make()
+
+
+def test_a_start_that_is_not_finite_is_refused() -> None:
+    with pytest.raises(NotFiniteError, match="start of EM"):
+        VmfMil(3.0, NO_BACKGROUND, start=given([np.nan, 0, 0, 0, 0])).localize(
+            random_bags(5), [], np.random.default_rng(0)
+        )
+
+
+@pytest.mark.parametrize("name", KAPPA_RULES)
+def test_the_same_photo_five_times_is_no_problem(name: str) -> None:
+    for seed in range(20):
+        bag = random_bags(seed, images=1)[0]
+        VmfMil(None, NO_BACKGROUND, kappa_rule=KAPPA_RULES[name]).localize([bag] * 5, [], np.random.default_rng(0))

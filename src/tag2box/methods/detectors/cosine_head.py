@@ -11,16 +11,17 @@ from typing import final
 
 import numpy as np
 
-from tag2box.arrays import Array, frozen, require_shape, require_unit_rows
-from tag2box.errors import NoImagesOfClassError
+from tag2box.arrays import Array, Bools, frozen, require_number, require_shape, require_unit_rows
+from tag2box.errors import NoImagesOfClassError, ShapeError
 from tag2box.methods.detectors.cosine_loss import CosineLoss
 from tag2box.methods.detectors.lbfgs import minimize
 from tag2box.methods.detectors.query import MAX_DETECTIONS, MAX_OVERLAP, ranked_regions
 from tag2box.methods.localizers import center_bag
 from tag2box.sphere import direction_and_length
-from tag2box.types import ABSENT, Detections, Localization, ProposalBag
+from tag2box.types import ABSENT, Detections, Localization, ProposalBag, require_dimension
 
 TAU = 20.0
+ROUNDS = 10
 
 
 @final
@@ -39,9 +40,13 @@ class CosineHead:
         object.__setattr__(self, "directions", frozen(self.directions, np.float64))
         require_shape("class directions", self.directions, (len(self.classes), None))
         require_unit_rows("class directions", self.directions)
+        require_number("tau", self.tau, above=0.0)
+        if self.center is not None:
+            object.__setattr__(self, "center", frozen(self.center, np.float64))
 
     def score(self, bag: ProposalBag) -> Array:
         """(n, C) scores, (9.1)."""
+        require_dimension("detection head", bag, self.directions.shape[1])
         return self.tau * (center_bag(bag, self.center).features.astype(np.float64) @ self.directions.T)
 
     def detect(
@@ -71,18 +76,35 @@ def fit_cosine_head(
     the bags without c are its negatives. ``balanced`` gives both sides the same total weight.
     """
     classes = tuple(localizations)
+    require_tagged(bags, tags, classes)
+    require_number("tau", tau, above=0.0)
     features = np.concatenate([center_bag(bag, center).features for bag in bags]).astype(np.float64)  # (R, d)
     positive, negative = _examples(bags, tags, localizations)
     signs = np.where(positive, 1.0, -1.0)
     loss = CosineLoss(features, signs, _shares(positive, negative, balanced), tau)
     start = np.stack([direction_and_length(features[positive[:, c]].sum(axis=0))[0] for c in range(len(classes))])
-    found = minimize(loss.at(start)).point.variables  # (C, d)
-    return CosineHead(classes, found / np.linalg.norm(found, axis=1, keepdims=True), tau, center)
+    return CosineHead(classes, _minimize_on_sphere(loss, start), tau, center)
+
+
+def _minimize_on_sphere(loss: CosineLoss, start: Array) -> Array:
+    """(C, d) unit classifiers of least loss.
+
+    The loss does not depend on the length of v, its gradient does: a round that ends far from length 1 has stopped too
+    early, so v is scaled back and another round begins, with a fresh memory.
+    """
+    directions = start
+    for _ in range(ROUNDS):
+        found = minimize(loss.at(directions))
+        lengths = np.linalg.norm(found.point.variables, axis=1, keepdims=True)  # (C, 1)
+        directions = found.point.variables / lengths
+        if found.iterations == 0:
+            break
+    return directions
 
 
 def _examples(
     bags: Sequence[ProposalBag], tags: Sequence[Collection[str]], localizations: Mapping[str, Localization]
-) -> tuple[Array, Array]:
+) -> tuple[Bools, Bools]:
     """Which stacked rows are positives and negatives of which class: two (R, C) masks."""
     offsets = np.concatenate([[0], np.cumsum([len(bag) for bag in bags])])  # (B + 1,)
     positive = np.zeros((offsets[-1], len(localizations)), dtype=bool)
@@ -98,12 +120,28 @@ def _examples(
     return positive, negative
 
 
-def _shares(positive: Array, negative: Array, balanced: bool) -> Array:
+def _shares(positive: Bools, negative: Bools, balanced: bool) -> Array:
     """(R, C) weight of each example; each column sums to 1."""
     weights = positive.astype(np.float64) + negative
     if balanced:
         weights = positive / positive.sum(axis=0) + negative / np.maximum(negative.sum(axis=0), 1)
     return weights / weights.sum(axis=0)
+
+
+def require_tagged(bags: Sequence[ProposalBag], tags: Sequence[Collection[str]], classes: Sequence[str]) -> None:
+    """Refuse tags that do not belong to the bags, tags that are one text, bags of several extractors, or no class."""
+    if len(bags) != len(tags) or not classes or len(set(classes)) < len(classes):
+        raise ShapeError(
+            f"{len(bags)} images came with {len(tags)} sets of tags and the classes {list(classes)}.",
+            "one set of tags for each image, and at least one class, each once",
+            "give an empty set to an image without tags.",
+        )
+    for bag, labels in zip(bags, tags, strict=True):
+        require_dimension("first image", bag, bags[0].dimension)
+        if isinstance(labels, str):
+            raise ShapeError(
+                f"the tags of image {bag.image_id!r} are the text {labels!r}.", "a set of tags", f"pass [{labels!r}]."
+            )
 
 
 def require_images(label: str, images: int) -> None:

@@ -8,9 +8,8 @@ from typing import final
 
 import numpy as np
 
-from tag2box.arrays import Array
 from tag2box.errors import TooFewImagesError
-from tag2box.methods.detectors.cosine_head import TAU, CosineHead, fit_cosine_head, require_images
+from tag2box.methods.detectors.cosine_head import TAU, CosineHead, fit_cosine_head, require_images, require_tagged
 from tag2box.methods.localizers import Localizer
 from tag2box.types import Localization, ProposalBag
 
@@ -34,11 +33,11 @@ def fit_few_shot(
     *,
     tau: float = TAU,
     balanced: bool = False,
-    center: Array | None = None,
 ) -> FewShotFit:
     """Tags in, detector out: ``tags[i]`` are the classes that ``bags[i]`` shows; none makes it a negative for all."""
+    require_tagged(bags, tags, classes)
     localizations = {label: _localize(label, bags, tags, localizer, rng) for label in classes}
-    head = fit_cosine_head(bags, tags, localizations, tau=tau, balanced=balanced, center=center)
+    head = fit_cosine_head(bags, tags, localizations, tau=tau, balanced=balanced, center=localizer.center)
     return FewShotFit(head, localizations)
 
 

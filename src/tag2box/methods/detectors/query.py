@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import expit
 
-from tag2box.arrays import Array
+from tag2box.arrays import Array, require_number, require_shape
 from tag2box.boxes import suppress_overlaps
 from tag2box.types import Detections, ProposalBag
 
@@ -33,5 +33,7 @@ def ranked_regions(
     max_detections: int = MAX_DETECTIONS,
 ) -> Detections:
     """The best regions of a bag for one class, after non-maximum suppression; equal scores go by row."""
+    require_shape(f"scores of image {bag.image_id!r}", scores, (len(bag),))
+    require_number("max_detections", max_detections, at_least=0)
     rows = suppress_overlaps(bag.boxes, scores, max_overlap)[:max_detections]
     return Detections(bag.boxes[rows], scores[rows], np.full(len(rows), label))

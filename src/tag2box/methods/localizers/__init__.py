@@ -13,8 +13,9 @@ from tag2box.methods.localizers.backgrounds import (
 from tag2box.methods.localizers.centering import center_bag, center_rows
 from tag2box.methods.localizers.clamps import NO_CLAMPS, Clamps
 from tag2box.methods.localizers.em import EmStep, e_step, m_step, run_em, run_em_from_all
+from tag2box.methods.localizers.features import FeatureMap, raw_features, tukey_features, unit_features
 from tag2box.methods.localizers.foregrounds import Foreground, GaussianForeground, VmfForeground
-from tag2box.methods.localizers.gaussian_mil import GaussianMil, raw_features, tukey_features, unit_features
+from tag2box.methods.localizers.gaussian_mil import GaussianMil
 from tag2box.methods.localizers.protocol import Localizer
 from tag2box.methods.localizers.solution import Solution
 from tag2box.methods.localizers.stack import BagStack, softmax_by_image, stack_bags
@@ -28,6 +29,7 @@ __all__ = [
     "BagStack",
     "Clamps",
     "EmStep",
+    "FeatureMap",
     "Foreground",
     "GaussianBackground",
     "GaussianForeground",

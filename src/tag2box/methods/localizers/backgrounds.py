@@ -10,9 +10,11 @@ from typing import Protocol, final
 
 import numpy as np
 
-from tag2box.arrays import Array
+from tag2box.arrays import Array, frozen, require_finite, require_number, require_shape
+from tag2box.methods.localizers.features import FeatureMap, raw_features
+from tag2box.methods.localizers.foregrounds import gaussian_logits
 from tag2box.sphere import VmfMixture, VonMisesFisher
-from tag2box.types import ProposalBag
+from tag2box.types import ProposalBag, require_dimension
 
 
 class Background(Protocol):
@@ -45,6 +47,7 @@ class VmfBackground:
 
     def log_score(self, bag: ProposalBag) -> Array:
         """Concentration times cosine."""
+        require_dimension("background", bag, len(self.vmf.mean))
         return self.vmf.kappa * (bag.features.astype(np.float64) @ self.vmf.mean)
 
 
@@ -57,6 +60,7 @@ class MixtureBackground:
 
     def log_score(self, bag: ProposalBag) -> Array:
         """Log density of the mixture."""
+        require_dimension("background", bag, self.mixture.means.shape[1])
         return self.mixture.log_density(bag.features.astype(np.float64))
 
 
@@ -71,6 +75,10 @@ class ObjectnessBackground:
     alpha: float = 1.0
     epsilon: float = 1e-6
 
+    def __post_init__(self) -> None:
+        require_number("alpha", self.alpha)
+        require_number("epsilon", self.epsilon, above=0.0)
+
     def log_score(self, bag: ProposalBag) -> Array:
         """Alpha times the log of one minus objectness."""
         return self.alpha * np.log(1.0 - bag.objectness.astype(np.float64) + self.epsilon)
@@ -79,19 +87,27 @@ class ObjectnessBackground:
 @final
 @dataclass(frozen=True, eq=False)
 class GaussianBackground:
-    """A spherical Gaussian on unnormalised features, for the Gaussian foreground (7.4)."""
+    """A spherical Gaussian on the features that the Gaussian foreground sees (7.4)."""
 
     mean: Array
     """(d,)"""
     sigma: float
+    features: FeatureMap = raw_features
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "mean", frozen(self.mean, np.float64))
+        require_finite("mean of the background", self.mean)
+        require_number("sigma of the background", self.sigma, above=0.0)
 
     def log_score(self, bag: ProposalBag) -> Array:
         """Minus half the squared distance to the mean, in units of sigma."""
-        apart = bag.features.astype(np.float64) * bag.norms[:, None] - self.mean  # (n, d)
-        return -0.5 * np.einsum("nd,nd->n", apart, apart) / self.sigma**2
+        require_dimension("background", bag, len(self.mean))
+        return gaussian_logits(self.features(bag), self.mean, self.sigma)
 
 
-def fit_gaussian_background(raw_features: Array) -> GaussianBackground:
-    """Maximum-likelihood spherical Gaussian of raw base features (n, d)."""
-    mean = raw_features.mean(axis=0)
-    return GaussianBackground(mean, float(np.sqrt(np.mean((raw_features - mean) ** 2))))
+def fit_gaussian_background(features: Array, feature_map: FeatureMap = raw_features) -> GaussianBackground:
+    """Maximum-likelihood spherical Gaussian of base features (n, d) as ``feature_map`` gives them."""
+    require_shape("base features", features, (None, None))
+    require_number("the number of base features", len(features), at_least=2)
+    mean = features.mean(axis=0)
+    return GaussianBackground(mean, float(np.sqrt(np.mean((features - mean) ** 2))), feature_map)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import final
 
 import numpy as np
@@ -21,6 +22,9 @@ class Clamps:
     """Place of the photo in the support set → its row. A box that a person drew is a new row of the bag."""
     absent: frozenset[int] = frozenset()
     """Places of the photos without the object."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "known", MappingProxyType(dict(self.known)))
 
     def allowed(self, image: int, regions: int) -> Array:
         """(regions,) log prior of one image: 0 where the object may be, -inf elsewhere."""

@@ -10,7 +10,7 @@ from typing import Protocol, Self, final
 
 import numpy as np
 
-from tag2box.arrays import Array
+from tag2box.arrays import Array, frozen
 from tag2box.sphere import KappaRule, direction_and_length, log_normalizer
 
 
@@ -46,6 +46,9 @@ class VmfForeground:
     rule: KappaRule | None = None
     """Re-estimates kappa in every M-step (6.3); None keeps it constant."""
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "theta", frozen(self.theta, np.float64))
+
     def logits(self, features: Array) -> Array:
         """Concentration times cosine, (5.1)."""
         return self.kappa * (features @ self.theta)
@@ -78,10 +81,12 @@ class GaussianForeground:
     """(d,)"""
     sigma: float
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "mean", frozen(self.mean, np.float64))
+
     def logits(self, features: Array) -> Array:
         """Minus half the squared distance to the mean, in units of sigma, (7.1)."""
-        apart = features - self.mean  # (R, d)
-        return -0.5 * np.einsum("rd,rd->r", apart, apart) / self.sigma**2
+        return gaussian_logits(features, self.mean, self.sigma)
 
     @property
     def log_normalizer(self) -> float:
@@ -96,3 +101,9 @@ class GaussianForeground:
         """Squared step of the mean, in units of sigma."""
         step = self.mean - previous.mean
         return float(step @ step) / self.sigma**2
+
+
+def gaussian_logits(features: Array, mean: Array, sigma: float) -> Array:
+    """(R,) minus half the squared distance to the mean, in units of sigma."""
+    apart = features - mean  # (R, d)
+    return -0.5 * np.einsum("rd,rd->r", apart, apart) / sigma**2

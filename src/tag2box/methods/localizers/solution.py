@@ -5,14 +5,17 @@ M = images, R = regions of all images, n = regions of a bag, d = feature dimensi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Generic, final
 
-from tag2box.arrays import Array
+import numpy as np
+
+from tag2box.arrays import Array, require_finite
 from tag2box.methods.localizers.clamps import Clamps
 from tag2box.methods.localizers.em import EmStep, F, run_em_from_all
 from tag2box.methods.localizers.stack import BagStack, require_common, stack_bags
+from tag2box.methods.localizers.starts import Start, known_regions
 from tag2box.types import Localization, ProposalBag
 
 View = Callable[[ProposalBag], tuple[Array, Array]]
@@ -47,18 +50,24 @@ class Solution(Generic[F]):
 def solve(
     bags: Sequence[ProposalBag],
     view: View,
-    starts: Callable[[BagStack], Iterable[F]],
+    start: Start,
+    foreground: Callable[[Array, BagStack], F],
+    rng: np.random.Generator,
     clamps: Clamps,
     *,
     max_steps: int,
     tol: float,
 ) -> Solution[F]:
-    """Run EM on the bags from every start and keep the likeliest end."""
+    """Run EM on the bags from every start and keep the likeliest end; regions that are known become the start."""
     clamps.check([len(bag) for bag in bags])
     if not clamps.known:
         require_common(len(bags) - len(clamps.absent))
     stack = _stack([view(bag) for bag in bags], clamps)
-    steps = run_em_from_all(stack, starts(stack), max_steps=max_steps, tol=tol)
+    means = known_regions(stack, clamps) if clamps.known else start(stack, rng)
+    require_finite("start of EM", means)
+    require_finite("background scores", stack.background)
+    foregrounds = [foreground(mean, stack) for mean in means]
+    steps = run_em_from_all(stack, foregrounds, max_steps=max_steps, tol=tol)
     return Solution(view, steps, _localization(stack, steps[-1]))
 
 

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tag2box.arrays import Array, require_shape
+from tag2box.methods.localizers.clamps import Clamps
 from tag2box.methods.localizers.stack import BagStack
 
 Start = Callable[[BagStack, np.random.Generator], Array]
@@ -25,6 +26,12 @@ def random_regions(bags: BagStack, rng: np.random.Generator) -> Array:
     """Mean of one random region of each image: ablation #4."""
     low, high = bags.offsets[:-1][bags.present], bags.offsets[1:][bags.present]
     return bags.features[rng.integers(low, high)].mean(axis=0)[None]  # (1, d)
+
+
+def known_regions(bags: BagStack, clamps: Clamps) -> Array:
+    """Mean of the regions that a person has pointed at: the best start there is."""
+    rows = [bags.offsets[image] + row for image, row in clamps.known.items()]
+    return bags.features[rows].mean(axis=0)[None]  # (1, d)
 
 
 def background_only(bags: BagStack, rng: np.random.Generator) -> Array:

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import final
+from typing import cast, final
 
 import numpy as np
 
-from tag2box.arrays import Array
+from tag2box.arrays import Array, frozen, require_number
 from tag2box.errors import ShapeError
 from tag2box.methods.localizers.backgrounds import Background
 from tag2box.methods.localizers.centering import center_bag
@@ -42,6 +42,20 @@ class VmfMil:
     max_steps: int = 20
     tol: float = 1e-7
 
+    def __post_init__(self) -> None:
+        if self.kappa is None and self.kappa_rule is None:
+            raise ShapeError(
+                "vMF-MIL was given neither kappa nor a rule for it.",
+                "a concentration, or one of KAPPA_RULES, or both",
+                "start with a kappa near the one of the background.",
+            )
+        if self.kappa is not None:
+            require_number("kappa", self.kappa, above=0.0)
+        require_number("background weight", self.background_weight)
+        require_number("max_steps", self.max_steps, at_least=0)
+        if self.center is not None:
+            object.__setattr__(self, "center", frozen(self.center, np.float64))
+
     def localize(
         self, positives: Sequence[ProposalBag], negatives: Sequence[ProposalBag], rng: np.random.Generator
     ) -> Localization:
@@ -53,32 +67,21 @@ class VmfMil:
     ) -> Solution[VmfForeground]:
         """The whole story: every EM step, the localization and a scorer for new images."""
 
-        def starts(stack: BagStack) -> list[VmfForeground]:
-            kappa = self._first_kappa(stack)
-            directions = [_direction_or_zero(vector) for vector in self.start(stack, rng)]
-            return [VmfForeground(theta, kappa, self.kappa_rule) for theta in directions]
+        def foreground(mean: Array, stack: BagStack) -> VmfForeground:
+            direction, length = direction_and_length(mean)
+            theta = direction if length > 0 else mean  # no direction: the background decides the first weights
+            return VmfForeground(theta, self._first_kappa(stack), self.kappa_rule)
 
-        return solve(bags, self._view, starts, clamps, max_steps=self.max_steps, tol=self.tol)
+        return solve(bags, self._view, self.start, foreground, rng, clamps, max_steps=self.max_steps, tol=self.tol)
 
     def _first_kappa(self, stack: BagStack) -> float:
+        """The given kappa, or what the rule makes of the whole images, (6.6)."""
         if self.kappa is not None:
             return self.kappa
-        if self.kappa_rule is None:
-            raise ShapeError(
-                "vMF-MIL was given neither kappa nor a rule for it.",
-                "a concentration, or one of KAPPA_RULES, or both",
-                "start with a kappa near the one of the background.",
-            )
         _, length = direction_and_length(stack.features[stack.starts[stack.present]].mean(axis=0))
-        return float(self.kappa_rule(length, stack.features.shape[1]))
+        return float(cast("KappaRule", self.kappa_rule)(length, stack.features.shape[1]))
 
     def _view(self, bag: ProposalBag) -> tuple[Array, Array]:
         """Features (n, d) and weighted background scores (n,) of a bag as this model sees it."""
         centered = center_bag(bag, self.center)
         return centered.features.astype(np.float64), self.background_weight * self.background.log_score(centered)
-
-
-def _direction_or_zero(vector: Array) -> Array:
-    """Unit direction of a start; the zero vector stays, and means that the background decides first."""
-    direction, length = direction_and_length(vector)
-    return direction if length > 0 else vector
