@@ -10,6 +10,7 @@ Tag2BoxError
     ├── NoImagesOfClassError    a class without images
     ├── PoolTooSmallError       more images asked for than there are
     ├── EpisodeFileError        a file of episodes that cannot be read
+    ├── DatasetError            annotations that cannot be read, or a split that is not known
     └── StoreError              a feature store that cannot be used
         ├── ForeignStoreError   written with another extractor
         ├── DamagedStoreError   truncated or changed on disk
@@ -64,6 +65,10 @@ class PoolTooSmallError(InputError):
 
 class EpisodeFileError(InputError):
     """A file of episodes is missing a field or holds the wrong kind of value."""
+
+
+class DatasetError(InputError):
+    """An annotation file, an image list or a split is missing or not as it should be."""
 
 
 class StoreError(InputError):

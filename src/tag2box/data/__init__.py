@@ -1,15 +1,29 @@
-"""What tasks are made of: pools of tagged images and the episodes drawn from them."""
+"""What tasks are made of: datasets, splits of their classes, and the episodes drawn from them."""
 
+from tag2box.data.coco import read_coco
+from tag2box.data.dataset import Dataset, DatasetImage
 from tag2box.data.draws import Draws
 from tag2box.data.episode_files import load_episodes, save_episodes
 from tag2box.data.episodes import EpisodePool, EpisodeSampler, classes_by_images, classes_uniformly
+from tag2box.data.ilsvrc import read_ilsvrc
+from tag2box.data.splits import Split, coco_to_voc, load_split, split_names
+from tag2box.data.voc import read_voc
 
 __all__ = [
+    "Dataset",
+    "DatasetImage",
     "Draws",
     "EpisodePool",
     "EpisodeSampler",
+    "Split",
     "classes_by_images",
     "classes_uniformly",
+    "coco_to_voc",
     "load_episodes",
+    "load_split",
+    "read_coco",
+    "read_ilsvrc",
+    "read_voc",
     "save_episodes",
+    "split_names",
 ]

@@ -1,0 +1,80 @@
+"""Images with true boxes, as every reader gives them.
+
+t = objects of an image
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import final
+
+import numpy as np
+
+from tag2box.types import Truth
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class DatasetImage:
+    """Where an image is, how large it is and what it shows."""
+
+    path: Path
+    height: int
+    width: int
+    truth: Truth
+
+    @property
+    def image_id(self) -> str:
+        """The id that bags, truths and episodes share."""
+        return self.truth.image_id
+
+    @property
+    def tags(self) -> frozenset[str]:
+        """Classes of the objects that count: an object that is ignored gives no tag."""
+        return frozenset(self.truth.labels[~self.truth.ignore].tolist())
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Dataset:
+    """A list of images and the classes that are labelled in them."""
+
+    classes: tuple[str, ...]
+    images: tuple[DatasetImage, ...]
+
+    def __len__(self) -> int:
+        return len(self.images)
+
+    @property
+    def tags(self) -> dict[str, frozenset[str]]:
+        """Image id → classes, for drawing episodes."""
+        return {image.image_id: image.tags for image in self.images}
+
+    def only(self, classes: Collection[str]) -> Dataset:
+        """All images, with the objects of ``classes`` alone: the others are there, but nobody has labelled them."""
+        wanted = tuple(label for label in self.classes if label in classes)
+        return Dataset(wanted, tuple(_unlabelled(image, wanted) for image in self.images))
+
+    def without(self, classes: Collection[str]) -> Dataset:
+        """The images that show no object of ``classes``, not even a difficult one."""
+        kept = [image for image in self.images if not set(image.truth.labels.tolist()) & set(classes)]
+        return Dataset(tuple(label for label in self.classes if label not in classes), tuple(kept))
+
+    def showing(self, classes: Collection[str]) -> Dataset:
+        """The images that are tagged with at least one of ``classes``."""
+        return Dataset(self.classes, tuple(image for image in self.images if image.tags & set(classes)))
+
+    def joined(self, other: Dataset) -> Dataset:
+        """The images of both; classes that one of them does not label count as labelled in neither."""
+        labelled = set(self.classes) & set(other.classes)
+        images = (*self.only(labelled).images, *other.only(labelled).images)
+        return Dataset(tuple(label for label in self.classes if label in labelled), images)
+
+
+def _unlabelled(image: DatasetImage, classes: Collection[str]) -> DatasetImage:
+    truth = image.truth
+    rows = np.isin(truth.labels, list(classes))
+    kept = Truth(truth.image_id, truth.boxes[rows], truth.labels[rows], truth.ignore[rows], truth.crowd[rows])
+    return replace(image, truth=kept)
