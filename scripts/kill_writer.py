@@ -19,6 +19,7 @@ from typing import IO, cast
 
 import numpy as np
 
+from tag2box import files
 from tag2box.store import FeatureStore, StoreHeader, StoreWriter
 from tag2box.types import ProposalBag
 
@@ -28,6 +29,10 @@ SHARD_BYTES = 4_000_000
 IMAGES = 100_000
 LONGEST_LIFE = 0.1
 """Seconds that a writer lives at most after its first sign of life."""
+FIRST_IMAGES = 50
+"""Images that are sealed in peace, before the first kill."""
+LINGER = 0.5
+"""Seconds that a writer waits before it syncs, if it is to be killed in the middle of a write."""
 LONGEST_START = 0.6
 """Seconds that a writer lives at most if it is killed while it starts."""
 
@@ -59,6 +64,17 @@ def image(number: int) -> ProposalBag:
     return replace(first, image_id=f"image-{number}", norms=norms)
 
 
+def linger_before_sync(seconds: float) -> None:
+    """Make every write of this process take longer, so that a kill can hit the middle of one."""
+    sync = files.sync
+
+    def slow_sync(path: Path) -> None:
+        time.sleep(seconds)
+        sync(path)
+
+    files.sync = slow_sync
+
+
 def write_until_killed(folder: Path) -> None:
     """Resume the store and append images for ever; each line of output is the number of images sealed so far."""
     with StoreWriter(folder, HEADER, shard_bytes=SHARD_BYTES) as writer:
@@ -79,10 +95,10 @@ def _count(folder: Path) -> int:
 
 def kill_one(folder: Path, chance: random.Random) -> int:
     """Start a writer, kill it, and return the largest number of images that it said were sealed."""
-    command = [sys.executable, __file__, "--write", str(folder)]
+    moment = chance.choice(["start", "run", "write"])
+    command = [sys.executable, __file__, "--write", str(folder), "--linger", str(LINGER if moment == "write" else 0.0)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         output = cast("IO[str]", process.stdout)
-        moment = chance.choice(["start", "run", "write"])
         if moment == "start":
             time.sleep(chance.uniform(0.0, LONGEST_START))
         else:
@@ -96,10 +112,10 @@ def kill_one(folder: Path, chance: random.Random) -> int:
 
 
 def _wait_for_write(folder: Path) -> None:
-    """Return as soon as a shard is being written, or after a second."""
-    deadline = time.monotonic() + 1.0
+    """Return as soon as a shard is being written, or after five seconds."""
+    deadline = time.monotonic() + 5.0
     while time.monotonic() < deadline and not list(folder.glob(".*.part")):
-        pass
+        time.sleep(0.001)
 
 
 def check(folder: Path, sealed: int) -> int:
@@ -117,8 +133,10 @@ def check(folder: Path, sealed: int) -> int:
 
 def kill_many(folder: Path, kills: int, seed: int) -> KillReport:
     """Kill ``kills`` writers of one store, checking the store after each."""
-    chance, sealed, leftovers = random.Random(seed), 0, 0
-    StoreWriter(folder, HEADER).close()
+    chance, sealed, leftovers = random.Random(seed), FIRST_IMAGES, 0
+    with StoreWriter(folder, HEADER) as writer:
+        for number in range(FIRST_IMAGES):
+            writer.append(image(number))
     for _ in range(kills):
         sealed = max(sealed, kill_one(folder, chance))
         leftovers += bool(list(folder.glob(".*.part")))
@@ -132,8 +150,10 @@ def main() -> None:
     parser.add_argument("--kills", type=int, default=100)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--write", type=Path, help=argparse.SUPPRESS)
+    parser.add_argument("--linger", type=float, default=0.0, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.write:
+        linger_before_sync(arguments.linger)
         write_until_killed(arguments.write)
         return
     with tempfile.TemporaryDirectory() as folder:
