@@ -14,6 +14,7 @@ import tempfile
 import time
 from dataclasses import dataclass, replace
 from functools import cache
+from itertools import cycle, islice
 from pathlib import Path
 from typing import IO, cast
 
@@ -29,6 +30,8 @@ SHARD_BYTES = 4_000_000
 IMAGES = 100_000
 LONGEST_LIFE = 0.1
 """Seconds that a writer lives at most after its first sign of life."""
+MOMENTS = ("start", "run", "write")
+"""Kills hit a writer that starts, that runs, and that is in the middle of a write, in turn."""
 FIRST_IMAGES = 50
 """Images that are sealed in peace, before the first kill."""
 LINGER = 0.5
@@ -93,9 +96,8 @@ def _count(folder: Path) -> int:
     return len(list(folder.glob("shard-*.safetensors")))
 
 
-def kill_one(folder: Path, chance: random.Random) -> int:
+def kill_one(folder: Path, moment: str, chance: random.Random) -> int:
     """Start a writer, kill it, and return the largest number of images that it said were sealed."""
-    moment = chance.choice(["start", "run", "write"])
     command = [sys.executable, __file__, "--write", str(folder), "--linger", str(LINGER if moment == "write" else 0.0)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         output = cast("IO[str]", process.stdout)
@@ -137,8 +139,8 @@ def kill_many(folder: Path, kills: int, seed: int) -> KillReport:
     with StoreWriter(folder, HEADER) as writer:
         for number in range(FIRST_IMAGES):
             writer.append(image(number))
-    for _ in range(kills):
-        sealed = max(sealed, kill_one(folder, chance))
+    for moment in islice(cycle(MOMENTS), kills):
+        sealed = max(sealed, kill_one(folder, moment, chance))
         leftovers += bool(list(folder.glob(".*.part")))
         sealed = check(folder, sealed)
     return KillReport(kills, sealed, _count(folder), leftovers)
