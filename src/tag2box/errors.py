@@ -11,6 +11,7 @@ Tag2BoxError
     ├── PoolTooSmallError       more images asked for than there are
     ├── EpisodeFileError        a file of episodes that cannot be read
     ├── DatasetError            annotations that cannot be read, or a split that is not known
+    ├── PhotoError              a picture that cannot be read
     └── StoreError              a feature store that cannot be used
         ├── ForeignStoreError   written with another extractor
         ├── DamagedStoreError   truncated or changed on disk
@@ -69,6 +70,10 @@ class EpisodeFileError(InputError):
 
 class DatasetError(InputError):
     """An annotation file, an image list or a split is missing or not as it should be."""
+
+
+class PhotoError(InputError):
+    """A picture is missing, broken or of an unknown format."""
 
 
 class StoreError(InputError):

@@ -1,0 +1,114 @@
+"""Photos as people have them, turned into pixels as a network wants them.
+
+h, w = height and width after scaling
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import warnings
+from dataclasses import dataclass
+from pathlib import Path
+from typing import final
+
+import numpy as np
+import numpy.typing as npt
+from PIL import Image, ImageOps, UnidentifiedImageError
+
+from tag2box.arrays import require_number
+from tag2box.errors import PhotoError
+
+Pixels = npt.NDArray[np.uint8]
+
+PAPER = (255, 255, 255)
+"""What shows through where a picture is transparent."""
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Photo:
+    """A picture, upright, in colour and scaled; boxes belong to its full size."""
+
+    pixels: Pixels
+    """(h, w, 3), 8-bit RGB"""
+    height: int
+    """Of the upright picture at full size."""
+    width: int
+    source_hash: str
+    """SHA-256 of the file."""
+
+
+def load_photo(path: Path, longest: int) -> Photo:
+    """Any picture that Pillow reads, with its longest side scaled to ``longest`` pixels.
+
+    Cameras' orientation marks are applied. Grey, palette, 16-bit, floating-point, CMYK and transparent pictures become
+    8-bit RGB; of an animation, the first frame counts. Beyond 178 megapixels Pillow suspects an attack and refuses.
+    """
+    require_number("longest side", longest, at_least=1)
+    content = _read(path)
+    try:
+        # warnings about size and odd metadata are nobody's concern: what cannot be read raises
+        with warnings.catch_warnings(action="ignore"), Image.open(io.BytesIO(content)) as picture:
+            return _photo(picture, longest, hashlib.sha256(content).hexdigest())
+    except UnidentifiedImageError as error:
+        raise _unreadable(path, "it is not a picture in any format that Pillow knows") from error
+    except Exception as error:  # a broken file can make a decoder raise anything
+        raise _unreadable(path, f"{type(error).__name__}: {error}") from error
+
+
+def _read(path: Path) -> bytes:
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise _unreadable(path, error.strerror or str(error)) from error
+    if not content:
+        raise _unreadable(path, "it is empty (0 bytes)")
+    return content
+
+
+def _photo(picture: Image.Image, longest: int, source_hash: str) -> Photo:
+    size = picture.size
+    picture.draft("RGB", (2 * longest, 2 * longest))  # a large JPEG is decoded at a fraction of its size
+    upright = ImageOps.exif_transpose(picture)
+    turned = _is_on_its_side(picture)
+    width, height = (size[1], size[0]) if turned else size
+    scale = longest / max(width, height)
+    target = (max(1, round(width * scale)), max(1, round(height * scale)))
+    colours = _colours(upright).resize(target, Image.Resampling.BILINEAR, reducing_gap=3.0)
+    return Photo(np.asarray(colours, dtype=np.uint8), height, width, source_hash)
+
+
+def _is_on_its_side(picture: Image.Image) -> bool:
+    """Whether the orientation mark swaps height and width."""
+    orientation_tag, on_its_side = 0x0112, {5, 6, 7, 8}
+    return picture.getexif().get(orientation_tag) in on_its_side
+
+
+def _colours(picture: Image.Image) -> Image.Image:
+    """The picture in 8-bit RGB."""
+    if picture.mode.startswith(("I", "F")):
+        picture = _eight_bits(picture)
+    if picture.has_transparency_data:
+        with_alpha = picture.convert("RGBA")
+        paper = Image.new("RGBA", picture.size, (*PAPER, 255))
+        picture = Image.alpha_composite(paper, with_alpha)
+    return picture.convert("RGB")
+
+
+def _eight_bits(picture: Image.Image) -> Image.Image:
+    """A grey picture of more than 8 bits: 16-bit values by their full range, others by the range they use."""
+    values = np.asarray(picture).astype(np.float64)
+    if not np.isfinite(values).all():
+        raise ValueError("it has pixels that are not numbers")
+    low, high = (0.0, 65535.0) if picture.mode.startswith("I;16") else (float(values.min()), float(values.max()))
+    scaled = (values - low) / (high - low) if high > low else np.zeros_like(values)
+    return Image.fromarray(np.round(255.0 * scaled).astype(np.uint8))
+
+
+def _unreadable(path: Path, reason: str) -> PhotoError:
+    return PhotoError(
+        f"photo {path} cannot be read: {reason}.",
+        "a picture that is whole, in a format such as JPEG, PNG or WebP",
+        "replace the file, or leave it out.",
+    )
