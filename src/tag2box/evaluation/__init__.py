@@ -5,6 +5,7 @@ from tag2box.evaluation.corloc import corloc_by_class, is_correct, macro_mean
 from tag2box.evaluation.detection import Pair, average_precisions, pooled_matches
 from tag2box.evaluation.intervals import Interval, mean_over_tasks, paired_difference, t_interval, task_bootstrap
 from tag2box.evaluation.matching import Matches, match_coco, match_voc, pool_matches
+from tag2box.evaluation.recall import first_covering, recall_at, size_groups
 
 __all__ = [
     "Interval",
@@ -15,6 +16,7 @@ __all__ = [
     "ap_area",
     "average_precisions",
     "corloc_by_class",
+    "first_covering",
     "is_correct",
     "macro_mean",
     "match_coco",
@@ -24,6 +26,8 @@ __all__ = [
     "pool_matches",
     "pooled_matches",
     "precision_recall",
+    "recall_at",
+    "size_groups",
     "t_interval",
     "task_bootstrap",
 ]
