@@ -4,9 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.special import expit
 
-from tag2box.arrays import frozen, require_finite, require_number, require_shape, require_unit_rows, unit_rows
+from tag2box.arrays import frozen, require_finite, require_number, require_shape, require_unit_rows, sigmoid, unit_rows
 from tag2box.errors import NotFiniteError, NotUnitLengthError, ShapeError
+
+
+def test_sigmoid_agrees_with_scipy_and_does_not_overflow() -> None:
+    logits = np.array([-1000.0, -30.0, -1.0, 0.0, 2.0, 30.0, 1000.0])
+    np.testing.assert_allclose(sigmoid(logits), expit(logits), rtol=1e-13)
 
 
 def test_a_frozen_array_cannot_be_written_and_does_not_follow_its_source() -> None:

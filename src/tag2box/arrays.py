@@ -23,6 +23,11 @@ UNIT_TOLERANCE = 1e-3
 """How far from 1 the length of a direction may be: half-precision rounding passes, a forgotten normalisation fails."""
 
 
+def sigmoid(logits: Array) -> Array:
+    """One over one plus exp of minus the logits, without overflow at either end."""
+    return np.exp(-np.logaddexp(0.0, -logits))
+
+
 def frozen(values: npt.ArrayLike, dtype: npt.DTypeLike) -> npt.NDArray[Any]:
     """A read-only array of ``dtype``: a copy, unless nobody can write to the values any more."""
     array = np.asarray(values, dtype=dtype, order="C")

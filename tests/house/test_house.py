@@ -6,6 +6,7 @@ import ast
 import re
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -178,6 +179,25 @@ def test_importing_the_package_is_light() -> None:
     code = "import sys, tag2box, tag2box.cli; print([m for m in ('matplotlib', 'scipy', 'torch') if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+DEPENDENCIES = {"matplotlib", "numpy", "PIL", "rich", "safetensors", "typer"}
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(SOURCE)))
+def test_only_declared_dependencies_are_imported(path: Path) -> None:
+    """What the tests need, such as scipy, a user does not have."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        modules = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+        modules += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+        for name in (module.split(".")[0] for module in modules):
+            assert name in DEPENDENCIES | {"tag2box"} | sys.stdlib_module_names, f"{path.name} imports {name}"
+
+
+def test_the_declared_dependencies_are_those() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    names = {re.split(r"[<>=]", requirement)[0] for requirement in project["dependencies"]}
+    assert names == DEPENDENCIES - {"PIL"} | {"pillow"}
 
 
 def test_tests_mirror_the_source() -> None:

@@ -11,9 +11,9 @@ from typing import final
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import stdtrit
 
 from tag2box.arrays import Array, require_finite, require_number
+from tag2box.evaluation.student_t import student_t_quantile
 
 Statistic = Callable[[npt.NDArray[np.int64]], float]
 """A number computed from the tasks at these places, repeats included."""
@@ -37,7 +37,7 @@ def t_interval(outcomes: npt.ArrayLike, level: float = 0.95) -> Interval:
     n, mean = len(values), float(np.mean(values)) if len(values) else float("nan")
     if n < 2:
         return Interval(mean, float("nan"), float("nan"), n)
-    half = float(stdtrit(n - 1, 0.5 + level / 2) * np.std(values, ddof=1) / np.sqrt(n))
+    half = student_t_quantile(0.5 + level / 2, n - 1) * float(np.std(values, ddof=1) / np.sqrt(n))
     return Interval(mean, mean - half, mean + half, n)
 
 

@@ -13,9 +13,8 @@ from functools import cached_property
 from typing import final
 
 import numpy as np
-from scipy.special import expit
 
-from tag2box.arrays import Array
+from tag2box.arrays import Array, sigmoid
 from tag2box.methods.detectors.strong_wolfe import Line, LinePoint
 
 
@@ -66,7 +65,7 @@ class CosineLossPoint:
     @cached_property
     def gradients(self) -> Array:
         """(C, d), (9.3): the pull of the examples, without its part along v."""
-        pull = -self.loss.shares * self.loss.signs * expit(-self._margins) * (self.loss.tau / self.norms)  # (R, C)
+        pull = -self.loss.shares * self.loss.signs * sigmoid(-self._margins) * (self.loss.tau / self.norms)  # (R, C)
         along = (pull * self.products).sum(axis=0) / self.norms**2  # (C,)
         return pull.T @ self.loss.features - along[:, None] * self.variables
 
@@ -100,7 +99,7 @@ class CosineLossLines:
             score = loss.tau / length * (start + step * pace)
             rise = loss.tau / length * pace - stretch * score
             value = float(shares @ np.logaddexp(0.0, -signs * score))
-            slope = float(-(shares * signs * expit(-signs * score)) @ rise)
+            slope = float(-(shares * signs * sigmoid(-signs * score)) @ rise)
             return LinePoint(step, value, slope)
 
         return line

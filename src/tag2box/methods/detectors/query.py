@@ -6,9 +6,8 @@ n = regions
 from __future__ import annotations
 
 import numpy as np
-from scipy.special import expit
 
-from tag2box.arrays import Array, require_number, require_shape
+from tag2box.arrays import Array, require_number, require_shape, sigmoid
 from tag2box.boxes import suppress_overlaps
 from tag2box.types import Detections, ProposalBag
 
@@ -21,7 +20,7 @@ def confidences(logits: Array, log_lambda: float = 0.0) -> Array:
 
     For showing to people. Rank by the logits: far from zero, confidences are equal to the last digit.
     """
-    return expit(logits - log_lambda)
+    return sigmoid(logits - log_lambda)
 
 
 def ranked_regions(
