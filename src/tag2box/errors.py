@@ -11,6 +11,7 @@ Tag2BoxError
     ├── PoolTooSmallError       more images asked for than there are
     ├── EpisodeFileError        a file of episodes that cannot be read
     ├── DatasetError            annotations that cannot be read, or a split that is not known
+    ├── BackgroundFileError     a file that holds no background
     ├── PhotoError              a picture that cannot be read
     └── StoreError              a feature store that cannot be used
         ├── ForeignStoreError   written with another extractor
@@ -70,6 +71,10 @@ class EpisodeFileError(InputError):
 
 class DatasetError(InputError):
     """An annotation file, an image list or a split is missing or not as it should be."""
+
+
+class BackgroundFileError(InputError):
+    """A file of a fitted background is missing, damaged or of another kind."""
 
 
 class PhotoError(InputError):

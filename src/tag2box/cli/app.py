@@ -7,6 +7,7 @@ import sys
 import typer
 from rich.console import Console
 
+from tag2box.cli.background import background
 from tag2box.cli.demo import demo
 from tag2box.cli.store import store_app
 from tag2box.errors import InputError
@@ -20,6 +21,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.command()(demo)
+app.command()(background)
 app.add_typer(store_app, name="store")
 
 

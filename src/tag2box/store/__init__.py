@@ -1,8 +1,18 @@
 """Regions and features on disk."""
 
-from tag2box.store.header import StoreHeader, read_header
+from tag2box.store.header import StoreHeader, read_header, require_same
 from tag2box.store.reader import FeatureStore
 from tag2box.store.shard import Entry, Shard, open_shard, write_shard
 from tag2box.store.writer import StoreWriter
 
-__all__ = ["Entry", "FeatureStore", "Shard", "StoreHeader", "StoreWriter", "open_shard", "read_header", "write_shard"]
+__all__ = [
+    "Entry",
+    "FeatureStore",
+    "Shard",
+    "StoreHeader",
+    "StoreWriter",
+    "open_shard",
+    "read_header",
+    "require_same",
+    "write_shard",
+]

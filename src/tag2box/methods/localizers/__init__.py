@@ -1,5 +1,6 @@
 """Localizers: from the bags of one class to one region in each image."""
 
+from tag2box.methods.localizers.background_file import FittedBackground, load_background, save_background
 from tag2box.methods.localizers.backgrounds import (
     NO_BACKGROUND,
     Background,
@@ -30,6 +31,7 @@ __all__ = [
     "Clamps",
     "EmStep",
     "FeatureMap",
+    "FittedBackground",
     "Foreground",
     "GaussianBackground",
     "GaussianForeground",
@@ -49,11 +51,13 @@ __all__ = [
     "e_step",
     "fit_gaussian_background",
     "given",
+    "load_background",
     "m_step",
     "random_regions",
     "raw_features",
     "run_em",
     "run_em_from_all",
+    "save_background",
     "softmax_by_image",
     "stack_bags",
     "tukey_features",

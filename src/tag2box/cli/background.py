@@ -1,0 +1,44 @@
+"""``tag2box background``."""
+
+from __future__ import annotations
+
+from functools import reduce
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+
+def background(
+    stores: Annotated[list[Path], typer.Argument(help="Feature stores of base images.", show_default=False)],
+    truth: Annotated[
+        list[Path], typer.Option(help="COCO annotation file of those images; may be repeated.", show_default=False)
+    ],
+    output: Annotated[Path, typer.Option("-o", "--output", help="File to write.", show_default=False)],
+    split: Annotated[str, typer.Option(help="Which classes are base: coco60, coco63, voc1, …")] = "coco60",
+    components: Annotated[int, typer.Option(min=1, help="1 is the paper's; more make a mixture.")] = 1,
+    center: Annotated[bool, typer.Option(help="Subtract the mean of the base features first.")] = False,
+    seed: Annotated[int, typer.Option(min=0, help="Draws the regions.")] = 0,
+) -> None:
+    """Learn what background looks like, from base images without novel objects."""
+    import numpy as np
+
+    from tag2box.data import Dataset, load_split, read_coco
+    from tag2box.methods.localizers import save_background
+    from tag2box.store import FeatureStore
+    from tag2box.training import fit_background, sample_background
+
+    console = Console(highlight=False)
+    opened = [FeatureStore(folder) for folder in stores]
+    base = load_split(split).base
+    with console.status("Collecting background regions …"):
+        dataset = reduce(Dataset.joined, [read_coco(path) for path in truth])
+        sample = sample_background(opened, dataset, base, seed)
+    with console.status(f"Fitting {components} component(s) to {len(sample.features):,} regions …"):
+        rng = np.random.default_rng(seed)
+        fitted = fit_background(sample, opened[0].header.fingerprint, centered=center, components=components, rng=rng)
+    save_background(output, fitted)
+    kappas = ", ".join(f"{kappa:.0f}" for kappa in fitted.mixture.kappas)
+    console.print(f"{fitted.regions:,} regions of {fitted.images:,} images; concentration {kappas}.")
+    console.print(f"Wrote {output}.", soft_wrap=True, markup=False)
