@@ -95,3 +95,8 @@ class DamagedStoreError(StoreError):
 
 class BusyStoreError(StoreError):
     """Another process is writing to the feature store."""
+
+
+def reason_of(error: Exception) -> str:
+    """Why something failed, in one line, for use in another error's message."""
+    return error.wrong if isinstance(error, InputError) else f"{type(error).__name__}: {error}"

@@ -52,7 +52,7 @@ def dataset(images: list[PlantedImage]) -> Dataset:
 def test_only_clean_images_and_regions_beside_the_objects_are_taken(
     images: list[PlantedImage], store: FeatureStore
 ) -> None:
-    sample = sample_background([store], dataset(images), BASE, seed=0)
+    sample = sample_background([store], [dataset(images)], BASE, seed=0)
     assert sample.images == 20
     assert len(sample.features) <= 20 * 50
     allowed = [
@@ -65,7 +65,7 @@ def test_only_clean_images_and_regions_beside_the_objects_are_taken(
 
 
 def test_it_looks_like_the_background_of_the_world(images: list[PlantedImage], store: FeatureStore) -> None:
-    sample = sample_background([store], dataset(images), BASE, seed=0)
+    sample = sample_background([store], [dataset(images)], BASE, seed=0)
     truth = fit_vmf(plant_background(WORLD, 5000))
     fitted = fit_background(sample, "planted", centered=False, components=1, rng=np.random.default_rng(0))
     assert fitted.mixture.means[0] @ truth.mean > 0.98
@@ -73,9 +73,9 @@ def test_it_looks_like_the_background_of_the_world(images: list[PlantedImage], s
 
 
 def test_the_same_seed_draws_the_same_regions_in_any_order(images: list[PlantedImage], store: FeatureStore) -> None:
-    first = sample_background([store], dataset(images), BASE, seed=1)
-    second = sample_background([store], dataset(images[::-1]), BASE, seed=1)
-    other = sample_background([store], dataset(images), BASE, seed=2)
+    first = sample_background([store], [dataset(images)], BASE, seed=1)
+    second = sample_background([store], [dataset(images[::-1])], BASE, seed=1)
+    other = sample_background([store], [dataset(images)], BASE, seed=2)
     assert {row.tobytes() for row in first.features} == {row.tobytes() for row in second.features}
     assert {row.tobytes() for row in first.features} != {row.tobytes() for row in other.features}
 
@@ -85,7 +85,7 @@ def test_the_same_seed_draws_the_same_regions_in_any_order(images: list[PlantedI
 def test_a_background_comes_back_from_disk(
     images: list[PlantedImage], store: FeatureStore, tmp_path: Path, centered: bool, components: int
 ) -> None:
-    sample = sample_background([store], dataset(images), BASE, seed=0)
+    sample = sample_background([store], [dataset(images)], BASE, seed=0)
     fitted = fit_background(sample, "e", centered=centered, components=components, rng=np.random.default_rng(0))
     save_background(tmp_path / "b.safetensors", fitted)
     back = load_background(tmp_path / "b.safetensors")
@@ -102,17 +102,27 @@ def test_several_stores_count_as_one(images: list[PlantedImage], store: FeatureS
             for image in part:
                 writer.append(image.bag)
         halves.append(FeatureStore(tmp_path / name))
-    together = sample_background(halves, dataset(images), BASE, seed=0)
-    np.testing.assert_array_equal(together.features, sample_background([store], dataset(images), BASE, seed=0).features)
+    together = sample_background(halves, [dataset(images)], BASE, seed=0)
+    np.testing.assert_array_equal(
+        together.features, sample_background([store], [dataset(images)], BASE, seed=0).features
+    )
     with StoreWriter(tmp_path / "c", StoreHeader("another", WORLD.dimension)):
         pass
     with pytest.raises(ForeignStoreError):
-        sample_background([store, FeatureStore(tmp_path / "c")], dataset(images), BASE, seed=0)
+        sample_background([store, FeatureStore(tmp_path / "c")], [dataset(images)], BASE, seed=0)
+
+
+def test_an_image_is_judged_by_the_labels_of_its_own_file(images: list[PlantedImage], store: FeatureStore) -> None:
+    """A second file that lacks a novel class must not make the images of the first look clean."""
+    first, second = dataset(images[:15]), dataset(images[15:]).only(BASE)
+    apart = [sample_background([store], [part], BASE, seed=0) for part in (first, second)]
+    together = sample_background([store], [first, second], BASE, seed=0)
+    assert together.images == apart[0].images + apart[1].images == 10 + 15
 
 
 def test_without_clean_images_there_is_no_background(images: list[PlantedImage], store: FeatureStore) -> None:
     with pytest.raises(NoImagesOfClassError, match="shows base objects only"):
-        sample_background([store], dataset(images), [], seed=0)
+        sample_background([store], [dataset(images)], [], seed=0)
 
 
 @pytest.mark.parametrize("content", [b"", b"nonsense", b"\x02\x00\x00\x00\x00\x00\x00\x00{}"])
@@ -125,7 +135,7 @@ def test_a_file_that_is_no_background_is_refused_by_name(tmp_path: Path, content
 def test_mutated_files_are_refused_or_read_but_never_crash(
     images: list[PlantedImage], store: FeatureStore, tmp_path: Path
 ) -> None:
-    sample = sample_background([store], dataset(images), BASE, seed=0)
+    sample = sample_background([store], [dataset(images)], BASE, seed=0)
     fitted = fit_background(sample, "e", centered=True, components=2, rng=np.random.default_rng(0))
     path, rng = tmp_path / "b.safetensors", np.random.default_rng(3)
     save_background(path, fitted)
@@ -153,6 +163,9 @@ def test_the_command_fits_and_says_what_it_did(images: list[PlantedImage], store
     assert done.returncode == 0, done.stderr
     assert "regions of 20 images" in done.stdout
     assert load_background(tmp_path / "b.safetensors").center is not None
+    nowhere = subprocess.run([*command, "-o", str(tmp_path / "no" / "b")], capture_output=True, text=True, check=False)
+    assert nowhere.returncode == 2
+    assert "cannot be written" in nowhere.stderr
     wrong = subprocess.run([*command, "-o", "x", "--split", "coco61"], capture_output=True, text=True, check=False)
     assert wrong.returncode == 2
     assert "no split 'coco61'" in wrong.stderr

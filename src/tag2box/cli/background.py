@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import reduce
 from pathlib import Path
 from typing import Annotated
 
@@ -24,7 +23,7 @@ def background(
     """Learn what background looks like, from base images without novel objects."""
     import numpy as np
 
-    from tag2box.data import Dataset, load_split, read_coco
+    from tag2box.data import load_split, read_coco
     from tag2box.methods.localizers import save_background
     from tag2box.store import FeatureStore
     from tag2box.training import fit_background, sample_background
@@ -33,8 +32,7 @@ def background(
     opened = [FeatureStore(folder) for folder in stores]
     base = load_split(split).base
     with console.status("Collecting background regions …"):
-        dataset = reduce(Dataset.joined, [read_coco(path) for path in truth])
-        sample = sample_background(opened, dataset, base, seed)
+        sample = sample_background(opened, [read_coco(path) for path in truth], base, seed)
     with console.status(f"Fitting {components} component(s) to {len(sample.features):,} regions …"):
         rng = np.random.default_rng(seed)
         fitted = fit_background(sample, opened[0].header.fingerprint, centered=center, components=components, rng=rng)

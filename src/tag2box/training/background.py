@@ -39,17 +39,17 @@ class BackgroundSample:
 
 
 def sample_background(
-    stores: Sequence[FeatureStore], dataset: Dataset, base: Collection[str], seed: int
+    stores: Sequence[FeatureStore], datasets: Sequence[Dataset], base: Collection[str], seed: int
 ) -> BackgroundSample:
     """Regions of images that show base objects only: elsewhere an unlabelled novel object could pass for background.
 
-    ``dataset`` must be labelled with base and novel classes alike, and the stores must be of one extractor. Which
+    Each dataset must be labelled with base and novel classes alike, and the stores must be of one extractor. Which
     regions are drawn depends on the seed and the image ids alone.
     """
     for store in stores[1:]:
         require_same(store.folder, store.header, stores[0].header)
-    clean = dataset.without([label for label in dataset.classes if label not in base])
-    drawn = [regions for store in stores for regions in _regions(store, clean.images, seed)]
+    clean = [image for dataset in datasets for image in dataset.without(set(dataset.classes) - set(base)).images]
+    drawn = [regions for store in stores for regions in _regions(store, clean, seed)]
     background = [features for features, _ in drawn if len(features)]
     if not background:
         raise NoImagesOfClassError(

@@ -15,7 +15,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save
 
 from tag2box.arrays import Array, frozen, require_shape
-from tag2box.errors import BackgroundFileError, InputError
+from tag2box.errors import BackgroundFileError, reason_of
 from tag2box.files import replacing
 from tag2box.methods.localizers.backgrounds import Background, MixtureBackground, VmfBackground
 from tag2box.sphere import VmfMixture, VonMisesFisher
@@ -56,8 +56,14 @@ def save_background(path: Path, fitted: FittedBackground) -> None:
     if fitted.center is not None:
         tensors["center"] = np.array(fitted.center)
     facts = {"fingerprint": fitted.fingerprint, "images": fitted.images, "regions": fitted.regions}
-    with replacing(path) as temporary:
-        temporary.write_bytes(save(tensors, metadata={"format": FORMAT, "facts": json.dumps(facts)}))
+    content = save(tensors, metadata={"format": FORMAT, "facts": json.dumps(facts)})
+    try:
+        with replacing(path) as temporary:
+            temporary.write_bytes(content)
+    except OSError as error:
+        raise BackgroundFileError(
+            f"{path} cannot be written: {reason_of(error)}.", "a folder with room", "choose another folder."
+        ) from error
 
 
 def load_background(path: Path) -> FittedBackground:
@@ -73,9 +79,8 @@ def load_background(path: Path) -> FittedBackground:
         numbers = int(facts["images"]), int(facts["regions"])
         return FittedBackground(str(facts["fingerprint"]), mixture, tensors.get("center"), *numbers)
     except (OSError, ValueError, KeyError, TypeError, SafetensorError) as error:
-        reason = error.wrong if isinstance(error, InputError) else f"{type(error).__name__}: {error}"
         raise BackgroundFileError(
-            f"{path} cannot be read as a background: {reason}",
+            f"{path} cannot be read as a background: {reason_of(error)}",
             f"a file of format {FORMAT!r}",
             "fit it again with tag2box background.",
         ) from error
