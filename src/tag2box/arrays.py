@@ -80,8 +80,8 @@ def require_number(name: str, value: float, *, above: float = -np.inf, at_least:
         raise ShapeError(f"{name} is {value}.", f"a finite number{bound}", f"choose another {name}.")
 
 
-def require_unit_rows(name: str, rows: npt.NDArray[Any]) -> None:
-    """Refuse rows (n, d) whose length is not 1 within ``UNIT_TOLERANCE``."""
+def require_unit_rows(name: str, rows: npt.NDArray[Any]) -> Array:
+    """Refuse rows (n, d) whose length is not 1 within ``UNIT_TOLERANCE``; gives their exact lengths (n,)."""
     lengths = np.linalg.norm(rows.astype(np.float64), axis=1)  # (n,)
     bad = ~(np.abs(lengths - 1.0) <= UNIT_TOLERANCE)  # NaN is bad too
     if bad.any():
@@ -91,6 +91,7 @@ def require_unit_rows(name: str, rows: npt.NDArray[Any]) -> None:
             f"rows of length 1 (within {UNIT_TOLERANCE:g})",
             "pass raw features to ProposalBag.from_raw, or divide each row by its length.",
         )
+    return lengths
 
 
 def unit_rows(name: str, rows: npt.ArrayLike) -> tuple[Array, Array]:

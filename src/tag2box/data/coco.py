@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from tag2box.data.dataset import Dataset, DatasetImage
-from tag2box.errors import DatasetError
+from tag2box.errors import DatasetError, reason_of
 from tag2box.types import Truth
 
 EXPECTED = "a COCO annotation file with images, annotations and categories"
@@ -34,7 +34,7 @@ def read_coco(path: Path, images: Path | None = None) -> Dataset:
         read = tuple(_image(folder, image, objects[image["id"]], names) for image in content["images"])
     except (KeyError, TypeError, ValueError) as error:
         raise DatasetError(
-            f"{path} does not hold what it should: {type(error).__name__}: {error}.", EXPECTED, "check the file."
+            f"{path} does not hold what it should: {reason_of(error)}.", EXPECTED, "check the file."
         ) from error
     return Dataset(tuple(names.values()), read)
 

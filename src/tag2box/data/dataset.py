@@ -55,7 +55,8 @@ class Dataset:
     def only(self, classes: Collection[str]) -> Dataset:
         """All images, with the objects of ``classes`` alone: the others are there, but nobody has labelled them."""
         wanted = tuple(label for label in self.classes if label in classes)
-        return Dataset(wanted, tuple(_unlabelled(image, wanted) for image in self.images))
+        kept = (image.truth.where(np.isin(image.truth.labels, wanted)) for image in self.images)
+        return Dataset(wanted, tuple(replace(i, truth=truth) for i, truth in zip(self.images, kept, strict=True)))
 
     def without(self, classes: Collection[str]) -> Dataset:
         """The images that show no object of ``classes``, not even a difficult one."""
@@ -71,10 +72,3 @@ class Dataset:
         labelled = set(self.classes) & set(other.classes)
         images = (*self.only(labelled).images, *other.only(labelled).images)
         return Dataset(tuple(label for label in self.classes if label in labelled), images)
-
-
-def _unlabelled(image: DatasetImage, classes: Collection[str]) -> DatasetImage:
-    truth = image.truth
-    rows = np.isin(truth.labels, list(classes))
-    kept = Truth(truth.image_id, truth.boxes[rows], truth.labels[rows], truth.ignore[rows], truth.crowd[rows])
-    return replace(image, truth=kept)

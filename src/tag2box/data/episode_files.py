@@ -8,7 +8,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from tag2box.errors import EpisodeFileError
+from tag2box.errors import EpisodeFileError, reason_of
 from tag2box.files import write_json
 from tag2box.types import Episode, TaggedImage
 
@@ -29,7 +29,7 @@ def load_episodes(path: Path) -> list[Episode]:
         return [_episode(fields) for fields in content["episodes"]]
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise EpisodeFileError(
-            f"{path} cannot be read as episodes: {type(error).__name__}: {error}.",
+            f"{path} cannot be read as episodes: {reason_of(error)}.",
             f"a JSON file with format {FORMAT!r} and a list of episodes",
             "write it again with save_episodes.",
         ) from error

@@ -11,8 +11,8 @@ from typing import final
 
 from tag2box.arrays import require_number
 from tag2box.data.draws import Draws
-from tag2box.errors import NoImagesOfClassError, PoolTooSmallError, ShapeError
-from tag2box.types import Episode, TaggedImage
+from tag2box.errors import NoImagesOfClassError, PoolTooSmallError
+from tag2box.types import Episode, TaggedImage, require_tag_set
 
 Tags = Mapping[str, Collection[str]]
 """Image id → the classes that the image shows."""
@@ -36,10 +36,7 @@ class EpisodePool:
     def build(cls, tags: Tags, classes: Collection[str] | None = None) -> EpisodePool:
         """A pool of all images; only ``classes`` (by default all that occur) become targets."""
         for image, labels in tags.items():
-            if isinstance(labels, str):
-                raise ShapeError(
-                    f"the tags of image {image!r} are the text {labels!r}.", "a set", f"pass [{labels!r}]."
-                )
+            require_tag_set(image, labels)
         wanted = tuple(sorted(set(classes) if classes is not None else {c for labels in tags.values() for c in labels}))
         ids = tuple(sorted(tags))
         images = {label: tuple(image for image in ids if label in tags[image]) for label in wanted}

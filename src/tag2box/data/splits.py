@@ -56,4 +56,6 @@ def coco_to_voc() -> dict[str, str]:
     return dict(_content()["coco_to_voc"])
 
 
-VOC_CLASSES: tuple[str, ...] = tuple(_content()["coco_to_voc"].values())
+def voc_classes() -> tuple[str, ...]:
+    """VOC's own names of its 20 classes."""
+    return tuple(coco_to_voc().values())

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+from functools import cache
 
 import numpy as np
 
-from tag2box.arrays import require_number
+from tag2box.arrays import Array, require_number
 from tag2box.errors import ShapeError
 
-NODES, WEIGHTS = np.polynomial.legendre.leggauss(200)
+NODES = 200
 HALVINGS = 100
 FAR = 12.0
 """Standard deviations beyond which a distribution close to the normal has nothing left."""
@@ -35,4 +36,11 @@ def student_t_quantile(probability: float, degrees: float) -> float:
 
 def _area(angle: float, degrees: float) -> float:
     """Integral of cos^(degrees - 1) from 0 to ``angle``."""
-    return 0.5 * angle * float(WEIGHTS @ np.cos(0.5 * angle * (1.0 + NODES)) ** (degrees - 1.0))
+    nodes, weights = _gauss_legendre()
+    return 0.5 * angle * float(weights @ np.cos(0.5 * angle * (1.0 + nodes)) ** (degrees - 1.0))
+
+
+@cache
+def _gauss_legendre() -> tuple[Array, Array]:
+    """Nodes and weights on the interval from -1 to 1."""
+    return np.polynomial.legendre.leggauss(NODES)

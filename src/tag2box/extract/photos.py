@@ -17,7 +17,7 @@ import numpy.typing as npt
 from PIL import Image, ImageOps, UnidentifiedImageError
 
 from tag2box.arrays import require_number
-from tag2box.errors import PhotoError
+from tag2box.errors import PhotoError, reason_of
 
 Pixels = npt.NDArray[np.uint8]
 
@@ -54,7 +54,7 @@ def load_photo(path: Path, longest: int) -> Photo:
     except UnidentifiedImageError as error:
         raise _unreadable(path, "it is not a picture in any format that Pillow knows") from error
     except Exception as error:  # a broken file can make a decoder raise anything
-        raise _unreadable(path, f"{type(error).__name__}: {error}") from error
+        raise _unreadable(path, reason_of(error)) from error
 
 
 def _read(path: Path) -> bytes:

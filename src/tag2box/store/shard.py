@@ -15,7 +15,7 @@ from typing import Any, final
 import numpy as np
 from safetensors.numpy import save
 
-from tag2box.errors import DamagedStoreError, InputError, StoreError
+from tag2box.errors import DamagedStoreError, InputError, StoreError, reason_of
 from tag2box.files import replacing
 from tag2box.store.layout import TENSORS, Layout, Tensors, read_layout
 from tag2box.types import ProposalBag
@@ -128,8 +128,9 @@ def checksum(metadata: dict[str, str], tensors: Tensors) -> str:
 
 def damaged(path: Path, error: Exception) -> DamagedStoreError:
     """The error for a shard that cannot be used."""
-    reason = error.wrong if isinstance(error, InputError) else f"{type(error).__name__}: {error}"
-    return DamagedStoreError(f"shard {path} cannot be read: {reason}", "a whole shard, as it was sealed", REMEDY)
+    return DamagedStoreError(
+        f"shard {path} cannot be read: {reason_of(error)}", "a whole shard, as it was sealed", REMEDY
+    )
 
 
 def _entry(fields: dict[str, Any]) -> Entry:

@@ -2,7 +2,7 @@
 
 from tag2box.types.bag import WHOLE_IMAGE, ProposalBag, require_dimension
 from tag2box.types.detections import Detection, Detections
-from tag2box.types.episode import Episode, TaggedImage
+from tag2box.types.episode import Episode, TaggedImage, require_tag_set
 from tag2box.types.localization import ABSENT, Localization
 from tag2box.types.truth import Truth
 
@@ -17,4 +17,5 @@ __all__ = [
     "TaggedImage",
     "Truth",
     "require_dimension",
+    "require_tag_set",
 ]

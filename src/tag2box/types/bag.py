@@ -43,7 +43,6 @@ class ProposalBag:
             object.__setattr__(self, name, frozen(getattr(self, name), np.float32))
         self._check_shapes()
         self._check_values()
-        self._sharpen()
 
     @classmethod
     def from_raw(
@@ -89,7 +88,9 @@ class ProposalBag:
         of_image = f"of image {self.image_id!r}"
         for name in ("features", "objectness", "norms"):
             require_finite(f"{name} {of_image}", getattr(self, name))
-        require_unit_rows(f"features {of_image}", self.features)
+        lengths = require_unit_rows(f"features {of_image}", self.features)[:, None]
+        sharpened = (self.features / lengths).astype(np.float32)  # length 1 as exactly as float32 can
+        object.__setattr__(self, "features", frozen(sharpened, np.float32))
         if ((self.objectness < 0) | (self.objectness > 1)).any():
             raise ShapeError(
                 f"objectness {of_image} runs from {self.objectness.min():g} to {self.objectness.max():g}.",
@@ -101,11 +102,6 @@ class ProposalBag:
                 f"norms {of_image} go down to {self.norms.min():g}.", "lengths of at least 0", "pass lengths."
             )
         self._check_whole_image()
-
-    def _sharpen(self) -> None:
-        """Scale the features to length 1 as exactly as float32 can; they came within ``UNIT_TOLERANCE``."""
-        lengths = np.linalg.norm(self.features.astype(np.float64), axis=1, keepdims=True)
-        object.__setattr__(self, "features", frozen((self.features / lengths).astype(np.float32), np.float32))
 
     def _check_whole_image(self) -> None:
         whole = self.boxes[WHOLE_IMAGE]

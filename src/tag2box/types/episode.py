@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import final
+
+from tag2box.errors import ShapeError
 
 
 @final
@@ -31,3 +34,9 @@ class Episode:
     def positives(self, label: str) -> tuple[str, ...]:
         """Support images that show ``label``; with several tags per image there may be more than K."""
         return tuple(image.image_id for image in self.support if label in image.tags)
+
+
+def require_tag_set(image_id: str, tags: Collection[str]) -> None:
+    """Refuse one text where a set of tags belongs: its letters would pass for tags."""
+    if isinstance(tags, str):
+        raise ShapeError(f"the tags of image {image_id!r} are the text {tags!r}.", "a set of tags", f"pass [{tags!r}].")

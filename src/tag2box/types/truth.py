@@ -51,5 +51,8 @@ class Truth:
 
     def of_class(self, label: str) -> Truth:
         """The objects of one class."""
-        rows = self.labels == label
+        return self.where(self.labels == label)
+
+    def where(self, rows: Bools) -> Truth:
+        """The objects at the rows that are True."""
         return Truth(self.image_id, self.boxes[rows], self.labels[rows], self.ignore[rows], self.crowd[rows])

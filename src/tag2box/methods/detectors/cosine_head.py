@@ -18,7 +18,7 @@ from tag2box.methods.detectors.lbfgs import minimize
 from tag2box.methods.detectors.query import MAX_DETECTIONS, MAX_OVERLAP, ranked_regions
 from tag2box.methods.localizers import center_bag
 from tag2box.sphere import direction_and_length
-from tag2box.types import ABSENT, Detections, Localization, ProposalBag, require_dimension
+from tag2box.types import ABSENT, Detections, Localization, ProposalBag, require_dimension, require_tag_set
 
 TAU = 20.0
 ROUNDS = 10
@@ -138,10 +138,7 @@ def require_tagged(bags: Sequence[ProposalBag], tags: Sequence[Collection[str]],
         )
     for bag, labels in zip(bags, tags, strict=True):
         require_dimension("first image", bag, bags[0].dimension)
-        if isinstance(labels, str):
-            raise ShapeError(
-                f"the tags of image {bag.image_id!r} are the text {labels!r}.", "a set of tags", f"pass [{labels!r}]."
-            )
+        require_tag_set(bag.image_id, labels)
 
 
 def require_images(label: str, images: int) -> None:
