@@ -21,3 +21,17 @@ def real_data() -> Path:
     if not folder:
         pytest.skip("TAG2BOX_DATA is not set: no folder of real photos to test with")
     return Path(folder)
+
+
+@pytest.fixture(scope="session")
+def tiny_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A model with random weights and small maps: right in everything but its answers, and fast."""
+    from tag2box.training.detector.export import export_model
+    from tag2box.training.detector.loop import Detector
+    from tag2box.training.detector.recipe import Recipe
+
+    recipe = Recipe(backbone_weights="random", image_size=96, channels=16, region_channels=16, embedding=8)
+    folder = tmp_path_factory.mktemp("tiny") / "model"
+    trained_on = {"classes": ["cat", "dog"], "photos": 0, "objects": 0}
+    export_model(folder, Detector(recipe, 2), recipe, trained_on)
+    return folder

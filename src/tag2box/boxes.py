@@ -63,13 +63,17 @@ def _shared_areas(first: Boxes, second: Boxes) -> Array:
     return np.clip(high - low, 0.0, None).prod(axis=2)
 
 
-def suppress_overlaps(boxes: Boxes, scores: Array, max_overlap: float) -> Ints:
-    """Rows that survive greedy non-maximum suppression, best first; equal scores keep their row order."""
+def suppress_overlaps(boxes: Boxes, scores: Array, max_overlap: float, most: int | None = None) -> Ints:
+    """Rows that survive greedy non-maximum suppression, best first, ``most`` at most; ties keep their row order."""
     waiting = np.argsort(-scores, kind="stable")
-    kept = []
-    while waiting.size:
-        best, rest = waiting[0], waiting[1:]
-        kept.append(best)
-        overlaps = box_overlaps(boxes[best : best + 1], boxes[rest])[0]
-        waiting = rest[overlaps <= max_overlap]
+    edges = boxes[waiting].astype(np.float64).T  # (4, n), so that each edge is one run of memory
+    areas = (edges[2] - edges[0]) * (edges[3] - edges[1])
+    kept: list[int] = []
+    while waiting.size and len(kept) != most:
+        kept.append(waiting[0])
+        width = np.minimum(edges[2, 0], edges[2, 1:]) - np.maximum(edges[0, 0], edges[0, 1:])
+        height = np.minimum(edges[3, 0], edges[3, 1:]) - np.maximum(edges[1, 0], edges[1, 1:])
+        shared = np.maximum(width, 0.0) * np.maximum(height, 0.0)
+        apart = shared <= max_overlap * (areas[0] + areas[1:] - shared)
+        waiting, areas, edges = waiting[1:][apart], areas[1:][apart], edges[:, 1:][:, apart]
     return np.array(kept, dtype=np.int64)

@@ -13,6 +13,9 @@ Tag2BoxError
     ├── DatasetError            annotations that cannot be read, or a split that is not known
     ├── BackgroundFileError     a file that holds no background
     ├── PhotoError              a picture that cannot be read
+    ├── RecipeError             a training recipe with an unknown key or a wrong value
+    ├── TrainingError           a training run that cannot start or go on
+    ├── ModelError              a folder that holds no usable model
     └── StoreError              a feature store that cannot be used
         ├── ForeignStoreError   written with another extractor
         ├── DamagedStoreError   truncated or changed on disk
@@ -79,6 +82,18 @@ class BackgroundFileError(InputError):
 
 class PhotoError(InputError):
     """A picture is missing, broken or of an unknown format."""
+
+
+class RecipeError(InputError):
+    """A training recipe has an unknown key, or a value of the wrong kind."""
+
+
+class TrainingError(InputError):
+    """A training run cannot start or go on: something is not installed, or belongs to another run."""
+
+
+class ModelError(InputError):
+    """A model's folder is missing a file, or its files do not belong together."""
 
 
 class StoreError(InputError):

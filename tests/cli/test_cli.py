@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from command_line import run
 from samples import random_bag
 from tag2box.store import StoreHeader, StoreWriter
-
-
-def run(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "tag2box", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
 @pytest.fixture
@@ -31,8 +25,8 @@ def test_the_demo_runs_and_says_where_to_look(tmp_path: Path) -> None:
     done = run("demo", "-o", tmp_path / "out")
     assert done.returncode == 0, done.stderr
     assert "COCO 101 points" in done.stdout
-    assert str(tmp_path / "out" / "seed-0" / "em.png") in done.stdout
-    assert (tmp_path / "out" / "seed-0" / "em.png").is_file()
+    assert str(tmp_path / "out" / "report.html") in done.stdout
+    assert (tmp_path / "out" / "report.html").is_file()
 
 
 def test_store_info_and_verify(store: Path) -> None:
@@ -75,8 +69,8 @@ def test_wrong_input_is_exit_code_2_with_three_answers_on_stderr(tmp_path: Path,
 
 def test_unknown_commands_are_exit_code_2_and_help_is_helpful() -> None:
     assert run("localise").returncode == 2
-    assert run("demo", "--seed", "-1").returncode == 2
+    assert run("extract", "photos", "-o", "store", "--regions", "0").returncode == 2
     helped = run("--help")
     assert helped.returncode == 0
-    for command in ("demo", "store"):
+    for command in ("demo", "extract", "train", "background", "measure", "store"):
         assert command in helped.stdout

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tag2box.data import Dataset, load_split, read_coco, read_ilsvrc, read_voc
+from tag2box.data import Dataset, load_split, read_coco, read_dataset, read_ilsvrc, read_voc
 from tag2box.errors import DatasetError
 
 COCO: dict[str, Any] = {
@@ -134,6 +134,7 @@ def test_ilsvrc_classes_get_their_names_and_boxes_stay_inside(tmp_path: Path) ->
     assert image.truth.labels.tolist() == ["accordion", "airplane"]
     assert image.truth.boxes.tolist() == [[6, 7, 16, 27], [1, 1, 60, 40]]
     assert image.path == tmp_path / "Data/DET/val/ILSVRC2012_val_00000001.JPEG"
+    assert read_dataset(tmp_path / "ImageSets/DET/val.txt").images[0].path == image.path
 
 
 @pytest.mark.parametrize("read", [read_voc, read_ilsvrc])
@@ -179,3 +180,14 @@ def test_the_real_files_have_the_images_and_boxes_that_they_should(real_data: Pa
     assert set(pool.classes) == {*split.base, *split.novel}
     assert all(image.tags & set(split.novel) for image in pool.images)
     assert all(image.path.is_file() for image in pool.images[:20])
+
+
+def test_one_file_names_a_dataset_of_any_layout(tmp_path: Path) -> None:
+    devkit = voc_devkit(tmp_path)
+    named = read_dataset(devkit / "VOC2007" / "ImageSets" / "Main" / "test.txt")
+    assert [image.image_id for image in named.images] == [image.image_id for image in read_voc(devkit).images]
+    for name in ("boxes.csv", "VOC2007/ImageSets/Other/test.txt", "test.txt"):
+        with pytest.raises(DatasetError, match="names no dataset"):
+            read_dataset(tmp_path / name)
+    with pytest.raises(DatasetError, match="cannot be read"):
+        read_dataset(tmp_path / "missing.json")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tag2box.data import coco_to_voc, load_split, split_names
+from tag2box.data import coco_to_voc, hold_out_classes, load_split, split_names
 from tag2box.data.splits import ilsvrc_synsets, voc_classes
 from tag2box.errors import DatasetError
 
@@ -47,3 +47,15 @@ def test_names_agree_between_datasets() -> None:
 def test_an_unknown_split_is_refused_with_the_known_ones() -> None:
     with pytest.raises(DatasetError, match=r"no split 'coco61'[\s\S]*coco60, coco63"):
         load_split("coco61")
+
+
+def test_held_out_classes_are_always_the_same_and_leave_some() -> None:
+    base = load_split("coco60").base
+    held = hold_out_classes(base, 20)
+    assert len(set(held)) == 20
+    assert set(held) < set(base)
+    assert held == hold_out_classes(tuple(reversed(base)), 20)
+    assert held[:3] == ("bear", "bed", "book")
+    assert hold_out_classes(base, 0) == ()
+    with pytest.raises(DatasetError, match="60 of 60"):
+        hold_out_classes(base, 60)

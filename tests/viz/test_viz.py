@@ -1,14 +1,27 @@
-"""The picture of EM."""
+"""Pictures: EM, losses, pages and sheets of photos."""
 
 from __future__ import annotations
 
+import base64
 from pathlib import Path
 
 import numpy as np
 import pytest
 from matplotlib.image import imread
+from PIL import Image
 
-from tag2box.viz import EmReplay, draw_em, save_figure
+from tag2box.viz import (
+    RIGHT,
+    DrawnBox,
+    EmReplay,
+    PagePhoto,
+    PageSection,
+    draw_em,
+    draw_losses,
+    draw_sheet,
+    save_figure,
+    write_page,
+)
 
 
 def replay(steps: int) -> EmReplay:
@@ -38,3 +51,36 @@ def test_pictures_are_real_files(tmp_path: Path) -> None:
     assert imread(tmp_path / "em.png").shape[1] > 1000
     assert "<svg" in (tmp_path / "em.svg").read_text()
     assert sorted(path.name for path in tmp_path.iterdir()) == ["em.png", "em.svg"]
+
+
+def page_photo(folder: Path) -> PagePhoto:
+    Image.new("RGB", (40, 30), "navy").save(folder / "photo.jpg")
+    box = np.array([4, 5, 20, 25], dtype=np.float32)
+    return PagePhoto(folder / "photo.jpg", 30, 40, (DrawnBox(box, "a <b> & c", RIGHT),), "words & <more>")
+
+
+def test_a_page_shows_photos_with_their_boxes_and_escapes_words(tmp_path: Path) -> None:
+    section = PageSection("cats & <dogs>", "two", [page_photo(tmp_path)])
+    write_page(tmp_path / "page.html", "A <title>", "some words", [section])
+    page = (tmp_path / "page.html").read_text()
+    assert "<title>A &lt;title&gt;</title>" in page
+    assert "cats &amp; &lt;dogs&gt;" in page
+    assert "a &lt;b&gt; &amp; c" in page
+    assert "<rect x='4.0' y='5.0' width='16.0' height='20.0'" in page
+    assert base64.b64encode((tmp_path / "photo.jpg").read_bytes()).decode() in page
+
+
+def test_a_sheet_has_a_tile_for_every_photo(tmp_path: Path) -> None:
+    draw_sheet(tmp_path / "sheet.png", [page_photo(tmp_path)] * 3, columns=2)
+    sheet = np.asarray(Image.open(tmp_path / "sheet.png"))
+    assert sheet.shape == (2 * 165 + 18, 2 * 220 + 18, 3)
+    navy = (sheet[..., 2] > 100) & (sheet[..., 0] < 40) & (sheet[..., 1] < 40)
+    assert navy[80, 110]
+    assert navy[80, 350]
+    assert not navy[260, 350]
+
+
+def test_losses_become_a_picture_even_of_a_run_that_has_none(tmp_path: Path) -> None:
+    draw_losses(tmp_path / "losses.png", [{"step": n, "seconds": n, "total": 5.0 / (n + 1)} for n in range(80)])
+    draw_losses(tmp_path / "none.png", [])
+    assert (tmp_path / "losses.png").stat().st_size > (tmp_path / "none.png").stat().st_size > 0

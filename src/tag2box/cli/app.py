@@ -9,7 +9,10 @@ from rich.console import Console
 
 from tag2box.cli.background import background
 from tag2box.cli.demo import demo
+from tag2box.cli.extract import extract
+from tag2box.cli.measure import measure_app
 from tag2box.cli.store import store_app
+from tag2box.cli.train import train
 from tag2box.errors import InputError
 
 WRONG_INPUT = 2
@@ -21,8 +24,11 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.command()(demo)
+app.command()(extract)
+app.command()(train)
 app.command()(background)
 app.add_typer(store_app, name="store")
+app.add_typer(measure_app, name="measure")
 
 
 def main() -> None:

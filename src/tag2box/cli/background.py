@@ -8,14 +8,14 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
+from tag2box.cli.arguments import SplitName, TruthFiles
+
 
 def background(
     stores: Annotated[list[Path], typer.Argument(help="Feature stores of base images.", show_default=False)],
-    truth: Annotated[
-        list[Path], typer.Option(help="COCO annotation file of those images; may be repeated.", show_default=False)
-    ],
+    truth: TruthFiles,
     output: Annotated[Path, typer.Option("-o", "--output", help="File to write.", show_default=False)],
-    split: Annotated[str, typer.Option(help="Which classes are base: coco60, coco63, voc1, …")] = "coco60",
+    split: SplitName = "coco60",
     components: Annotated[int, typer.Option(min=1, help="1 is the paper's; more make a mixture.")] = 1,
     center: Annotated[bool, typer.Option(help="Subtract the mean of the base features first.")] = False,
     seed: Annotated[int, typer.Option(min=0, help="Draws the regions.")] = 0,
@@ -23,7 +23,7 @@ def background(
     """Learn what background looks like, from base images without novel objects."""
     import numpy as np
 
-    from tag2box.data import load_split, read_coco
+    from tag2box.data import load_split, read_dataset
     from tag2box.methods.localizers import save_background
     from tag2box.store import FeatureStore
     from tag2box.training import fit_background, sample_background
@@ -32,7 +32,7 @@ def background(
     opened = [FeatureStore(folder) for folder in stores]
     base = load_split(split).base
     with console.status("Collecting background regions …"):
-        sample = sample_background(opened, [read_coco(path) for path in truth], base, seed)
+        sample = sample_background(opened, [read_dataset(path) for path in truth], base, seed)
     with console.status(f"Fitting {components} component(s) to {len(sample.features):,} regions …"):
         rng = np.random.default_rng(seed)
         fitted = fit_background(sample, opened[0].header.fingerprint, centered=center, components=components, rng=rng)

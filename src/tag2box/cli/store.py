@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Annotated
-
 import typer
 from rich.console import Console
 from rich.progress import track
 
-store_app = typer.Typer(help="Look into a feature store.", no_args_is_help=True)
+from tag2box.cli.arguments import StoreFolder
 
-StoreFolder = Annotated[Path, typer.Argument(help="A folder written by tag2box extract.", show_default=False)]
+store_app = typer.Typer(help="Look into a feature store.", no_args_is_help=True)
 
 
 @store_app.command("info")

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from typing import Any, final
 
+import numpy as np
+
 from tag2box.errors import DatasetError
+
+HOLD_OUT_SEED = 2021
 
 
 @final
@@ -59,3 +63,13 @@ def coco_to_voc() -> dict[str, str]:
 def voc_classes() -> tuple[str, ...]:
     """VOC's own names of its 20 classes."""
     return tuple(coco_to_voc().values())
+
+
+def hold_out_classes(classes: Collection[str], count: int) -> tuple[str, ...]:
+    """Classes to choose settings on, which training leaves unlabelled: always the same ones, drawn by a fixed seed."""
+    if count >= len(classes):
+        raise DatasetError(
+            f"{count} of {len(classes)} classes cannot be held out.", "some classes to learn from", "hold out fewer."
+        )
+    names = sorted(classes)
+    return tuple(names[row] for row in sorted(np.random.default_rng(HOLD_OUT_SEED).permutation(len(names))[:count]))

@@ -1,5 +1,33 @@
-"""From photos to bags; for now, from files to pixels."""
+"""From photos to bags: pictures in, regions with features out."""
 
-from tag2box.extract.photos import Photo, load_photo
+from tag2box.extract.batch import BatchOutcome, extract_photos
+from tag2box.extract.card import BOX_GRAPH, CARD_NAME, PHOTO_GRAPH, Card, read_card, write_card
+from tag2box.extract.extractor import Descriptions, Extractor, SeenPhoto, shipped_model
+from tag2box.extract.objectness import Candidates, Objectness, log_odds
+from tag2box.extract.photos import Photo, load_photo, on_canvas
+from tag2box.extract.proposals import ProposalRules
+from tag2box.extract.sources import PhotoFile, find_photos
 
-__all__ = ["Photo", "load_photo"]
+__all__ = [
+    "BOX_GRAPH",
+    "CARD_NAME",
+    "PHOTO_GRAPH",
+    "BatchOutcome",
+    "Candidates",
+    "Card",
+    "Descriptions",
+    "Extractor",
+    "Objectness",
+    "Photo",
+    "PhotoFile",
+    "ProposalRules",
+    "SeenPhoto",
+    "extract_photos",
+    "find_photos",
+    "load_photo",
+    "log_odds",
+    "on_canvas",
+    "read_card",
+    "shipped_model",
+    "write_card",
+]

@@ -24,6 +24,9 @@ Pixels = npt.NDArray[np.uint8]
 PAPER = (255, 255, 255)
 """What shows through where a picture is transparent."""
 
+GREY = 127
+"""What is beside a picture on its canvas."""
+
 
 @final
 @dataclass(frozen=True, eq=False)
@@ -112,3 +115,11 @@ def _unreadable(path: Path, reason: str) -> PhotoError:
         "a picture that is whole, in a format such as JPEG, PNG or WebP",
         "replace the file, or leave it out.",
     )
+
+
+def on_canvas(pixels: Pixels, side: int) -> Pixels:
+    """The picture in the upper left corner of a grey square, (side, side, 3): networks want photos of one shape."""
+    canvas = np.full((side, side, 3), GREY, dtype=np.uint8)
+    height, width = pixels.shape[:2]
+    canvas[:height, :width] = pixels
+    return canvas

@@ -1,19 +1,21 @@
-"""The whole story on a planted world: tags in, boxes out, and a judgement.
+"""The whole story on the photos that ship with the package: tags in, boxes out, and a judgement.
 
-C = classes, R = regions of all images
+C = classes, R = regions of all photos
 """
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Callable
-from dataclasses import asdict, dataclass, replace
+import csv
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from importlib.resources import as_file, files
 from pathlib import Path
 from typing import final
 
 import numpy as np
 
 from tag2box.boxes import box_overlaps
+from tag2box.data import DatasetImage, read_coco
 from tag2box.evaluation import (
     ap_11_points,
     ap_101_points,
@@ -25,18 +27,30 @@ from tag2box.evaluation import (
     match_voc,
 )
 from tag2box.evaluation.matching import MIN_OVERLAP
+from tag2box.extract import Extractor, PhotoFile, extract_photos
 from tag2box.files import write_json
 from tag2box.methods.detectors import CosineHead, fit_cosine_head
-from tag2box.methods.localizers import VmfBackground, VmfForeground, VmfMil
+from tag2box.methods.localizers import VmfForeground, VmfMil
 from tag2box.methods.localizers.solution import Solution
-from tag2box.sphere import fit_vmf
-from tag2box.store import FeatureStore, StoreHeader, StoreWriter
-from tag2box.types import Localization
-from tag2box.viz import EmReplay, draw_em, save_figure
-from tag2box.worlds import PlantedImage, PlantedTask, World, plant_background, plant_task
+from tag2box.product.localizing import localizer_of
+from tag2box.store import FeatureStore
+from tag2box.types import ProposalBag, Truth
+from tag2box.viz import (
+    RIGHT,
+    WRONG,
+    DrawnBox,
+    EmReplay,
+    PagePhoto,
+    PageSection,
+    draw_em,
+    draw_sheet,
+    save_figure,
+    write_page,
+)
 
-BASE_REGIONS = 10_000
+SHOWN_DETECTIONS = 2
 Say = Callable[[str], None]
+Solutions = dict[str, Solution[VmfForeground]]
 
 
 @final
@@ -45,99 +59,163 @@ class DemoResults:
     """What the demo measured."""
 
     classes: tuple[str, ...]
-    support_images: int
-    query_images: int
+    support_photos: int
+    query_photos: int
     localized: int
-    """Times that a class was looked for in a support image tagged with it"""
+    """Times that a thing was looked for in a photo tagged with it"""
     localized_right: int
-    """Times that the chosen region was right"""
+    """Times that its box was right"""
     ap50_voc_11_points: float
     ap50_voc_area: float
     ap50_coco_101_points: float
 
 
-def run_demo(folder: Path, say: Say, *, seed: int = 0, ways: int = 3, shots: int = 5, queries: int = 20) -> DemoResults:
-    """Localize, fit, detect and evaluate; leaves a feature store, a picture and the results in ``folder``."""
-    world = World(seed=seed)
-    say(f"Planting {ways} classes, {shots} tagged images of each and {queries} new images of each.")
-    task = _through_store(folder, world, plant_task(world, seed, ways=ways, shots=shots, queries=queries))
-    say(f"Fitting the background on {BASE_REGIONS:,} base regions.")
-    background = fit_vmf(plant_background(world, BASE_REGIONS))
-    say("Localizing: which region do all images of a class share?")
-    localizer = VmfMil(background.kappa, VmfBackground(background))
-    solutions = {label: _localize(localizer, task, label, seed) for label in task.classes}
-    _draw(folder / "em.png", localizer, task, solutions)
-    say("Learning a cosine classifier for each class and detecting in the new images.")
+@final
+@dataclass(frozen=True, eq=False)
+class DemoPhoto:
+    """A photo with its regions; the tags are all that the method is told, the truth is for the judgement."""
+
+    image: DatasetImage
+    bag: ProposalBag
+    tags: frozenset[str]
+
+    @property
+    def truth(self) -> Truth:
+        """What is really in the photo."""
+        return self.image.truth
+
+
+def run_demo(
+    folder: Path, say: Say, report: Callable[[int, dict[str, float]], None], model: Path | None = None
+) -> DemoResults:
+    """Extract, localize, fit, detect and evaluate; leaves a page, a picture, a store and the results in ``folder``."""
+    extractor = Extractor(model, threads=1)
+    photos, queries = _load(folder, extractor, report)
+    classes = tuple(sorted({tag for photo in photos for tag in photo.tags}))
+    say("Localizing: which region do all photos with the same tag share?")
+    localizer = localizer_of(extractor)
+    solutions = {label: _localize(localizer, photos, label) for label in classes}
+    _draw_em(folder / "em.png", localizer, photos, solutions)
+    say("Learning a classifier for each tag and detecting in the new photos.")
     found = {label: solution.localization for label, solution in solutions.items()}
-    head = fit_cosine_head([image.bag for image in task.support], [image.tags for image in task.support], found)
-    results = _evaluate(task, found, head)
+    tags = [photo.tags for photo in photos]
+    head = fit_cosine_head([photo.bag for photo in photos], tags, found, center=localizer.center)
+    results = _evaluate(photos, queries, solutions, head)
     write_json(folder / "results.json", asdict(results))
+    _write_report(folder / "report.html", photos, queries, solutions, head)
     return results
 
 
-def _through_store(folder: Path, world: World, task: PlantedTask) -> PlantedTask:
-    """The task with its regions written to disk and read back, as they are for photos."""
-    images = (*task.support, *task.queries)
-    named = repr((world, [image.bag.image_id for image in images])) + str(images[0].bag.boxes.tolist())
-    fingerprint = hashlib.sha256(named.encode()).hexdigest()[:16]
-    path = folder / f"store-{fingerprint}"
-    with StoreWriter(path, StoreHeader(fingerprint, world.dimension)) as writer:
-        for image in images:
-            if image.bag.image_id not in writer:
-                writer.append(image.bag)
+def demo_size() -> int:
+    """How many photos the demo extracts."""
+    with as_file(files("tag2box") / "assets" / "demo") as assets:
+        return len(read_coco(assets / "truth.json"))
+
+
+def _load(
+    folder: Path, extractor: Extractor, report: Callable[[int, dict[str, float]], None]
+) -> tuple[list[DemoPhoto], list[DemoPhoto]]:
+    """The tagged photos and the new ones."""
+    with as_file(files("tag2box") / "assets" / "demo") as assets:
+        images = read_coco(assets / "truth.json").images
+        with (assets / "photos" / "metadata.csv").open(encoding="utf-8", newline="") as file:
+            tags = {row["file_name"]: frozenset(row["tags"].split(";")) for row in csv.DictReader(file)}
+    path = folder / f"store-{extractor.fingerprint}"
+    extract_photos(extractor, [PhotoFile(image.image_id, image.path) for image in images], path, report)
     store = FeatureStore(path)
-    support, queries = (
-        tuple(replace(image, bag=store.bag(image.bag.image_id)) for image in part)
-        for part in (task.support, task.queries)
-    )
-    return replace(task, support=support, queries=queries)
+    loaded = [DemoPhoto(i, store.bag(i.image_id), tags.get(i.path.name, frozenset())) for i in images]
+    return [photo for photo in loaded if photo.tags], [photo for photo in loaded if not photo.tags]
 
 
-def _tagged(task: PlantedTask, label: str) -> list[PlantedImage]:
-    return [image for image in task.support if label in image.tags]
+def _tagged(photos: Sequence[DemoPhoto], label: str) -> list[DemoPhoto]:
+    return [photo for photo in photos if label in photo.tags]
 
 
-def _localize(localizer: VmfMil, task: PlantedTask, label: str, seed: int) -> Solution[VmfForeground]:
-    return localizer.solve([image.bag for image in _tagged(task, label)], np.random.default_rng(seed))
+def _localize(localizer: VmfMil, photos: Sequence[DemoPhoto], label: str) -> Solution[VmfForeground]:
+    return localizer.solve([photo.bag for photo in _tagged(photos, label)], np.random.default_rng(0))
 
 
-def _evaluate(task: PlantedTask, found: dict[str, Localization], head: CosineHead) -> DemoResults:
-    correct = [
-        is_correct(image.bag.boxes[row], image.truth, label)
-        for label in task.classes
-        for image, row in zip(_tagged(task, label), found[label].rows, strict=True)
+def _chosen(photos: Sequence[DemoPhoto], solutions: Solutions, label: str) -> list[tuple[DemoPhoto, int, bool]]:
+    """For every photo with the tag: the row of its box, and whether that is right."""
+    rows = solutions[label].localization.rows
+    return [
+        (photo, int(row), is_correct(photo.bag.boxes[row], photo.truth, label))
+        for photo, row in zip(_tagged(photos, label), rows, strict=True)
     ]
-    pairs = [(head.detect(image.bag), image.truth) for image in task.queries]
+
+
+def _evaluate(
+    photos: Sequence[DemoPhoto], queries: Sequence[DemoPhoto], solutions: Solutions, head: CosineHead
+) -> DemoResults:
+    right = [hit for label in solutions for _, _, hit in _chosen(photos, solutions, label)]
+    pairs = [(head.detect(photo.bag), photo.truth) for photo in queries]
     return DemoResults(
-        task.classes,
-        len(task.support),
-        len(task.queries),
-        len(correct),
-        sum(correct),
-        macro_mean(average_precisions(pairs, task.classes, match_voc, ap_11_points)),
-        macro_mean(average_precisions(pairs, task.classes, match_voc, ap_area)),
-        macro_mean(average_precisions(pairs, task.classes, match_coco, ap_101_points)),
+        head.classes,
+        len(photos),
+        len(queries),
+        len(right),
+        sum(right),
+        macro_mean(average_precisions(pairs, head.classes, match_voc, ap_11_points)),
+        macro_mean(average_precisions(pairs, head.classes, match_voc, ap_area)),
+        macro_mean(average_precisions(pairs, head.classes, match_coco, ap_101_points)),
     )
 
 
-def _draw(path: Path, localizer: VmfMil, task: PlantedTask, solutions: dict[str, Solution[VmfForeground]]) -> None:
-    """The first class's EM run as a picture."""
-    label, solution = next(iter(solutions.items()))
-    images = _tagged(task, label)
-    features = np.concatenate([image.bag.features for image in images]).astype(np.float64)  # (R, d)
-    right = [
-        (box_overlaps(image.bag.boxes, image.truth.of_class(label).boxes) >= MIN_OVERLAP).any(axis=1)
-        for image in images
+def _write_report(
+    path: Path, photos: Sequence[DemoPhoto], queries: Sequence[DemoPhoto], solutions: Solutions, head: CosineHead
+) -> None:
+    sections = []
+    for label in solutions:
+        shown = [
+            _on_page(photo, [_drawn(photo.bag.boxes[row], label, hit)], ", ".join(sorted(photo.tags)))
+            for photo, row, hit in _chosen(photos, solutions, label)
+        ]
+        right = sum(hit for _, _, hit in _chosen(photos, solutions, label))
+        sections.append(PageSection(label, f"Found in {right} of the {len(shown)} photos with this tag.", shown))
+    detected = [_on_page(photo, _detections(photo, head), "") for photo in queries]
+    words = f"The {SHOWN_DETECTIONS} likeliest things in photos without a tag."
+    sections.append(PageSection("New photos", words, detected))
+    words = (
+        "Nobody drew a box: the tags under the photos are all that was given. Green boxes are right, red ones are not."
+    )
+    write_page(path, "tag2box: tags in, boxes out", words, sections)
+    draw_sheet(path.with_name("boxes.png"), [photo for section in sections[:-1] for photo in section.photos])
+
+
+def _detections(photo: DemoPhoto, head: CosineHead) -> list[DrawnBox]:
+    best = list(head.detect(photo.bag))[:SHOWN_DETECTIONS]
+    return [
+        _drawn(
+            np.asarray(one.box, dtype=np.float32), one.label, is_correct(np.asarray(one.box), photo.truth, one.label)
+        )
+        for one in best
     ]
+
+
+def _drawn(box: np.ndarray, label: str, right: bool) -> DrawnBox:
+    return DrawnBox(box, label, RIGHT if right else WRONG)
+
+
+def _on_page(photo: DemoPhoto, boxes: list[DrawnBox], caption: str) -> PagePhoto:
+    return PagePhoto(photo.image.path, photo.image.height, photo.image.width, tuple(boxes), caption)
+
+
+def _draw_em(path: Path, localizer: VmfMil, photos: Sequence[DemoPhoto], solutions: Solutions) -> None:
+    """The first tag's EM run as a picture."""
+    label, solution = next(iter(solutions.items()))
+    tagged = _tagged(photos, label)
+    views = [solution.view(photo.bag) for photo in tagged]
+    features = np.concatenate([rows for rows, _ in views])  # (R, d)
+    right = [(box_overlaps(p.bag.boxes, p.truth.of_class(label).boxes) >= MIN_OVERLAP).any(axis=1) for p in tagged]
     replay = EmReplay(
         likeness=[features @ step.foreground.theta for step in solution.steps],
         weights=[step.weights for step in solution.steps],
         likelihoods=[step.likelihood for step in solution.steps],
-        background=np.concatenate([localizer.background.log_score(image.bag) for image in images]),
-        images=np.repeat(np.arange(len(images)), [len(image.bag) for image in images]),
+        background=np.concatenate([background for _, background in views]),
+        images=np.repeat(np.arange(len(tagged)), [len(photo.bag) for photo in tagged]),
         right=np.concatenate(right),
     )
     title = (
-        f"Regions of {len(images)} images tagged {label!r}, a colour each. Rings: right answers. Squares: whole images"
+        f"Regions of {len(tagged)} photos tagged {label!r}, a colour each. Rings: right answers. Squares: whole photos"
     )
     save_figure(draw_em(replay, title), path)

@@ -2,5 +2,21 @@
 
 from tag2box.viz.em import EmReplay, draw_em
 from tag2box.viz.figures import save_figure
+from tag2box.viz.losses import draw_losses
+from tag2box.viz.pages import NEUTRAL, RIGHT, WRONG, DrawnBox, PagePhoto, PageSection, write_page
+from tag2box.viz.sheets import draw_sheet
 
-__all__ = ["EmReplay", "draw_em", "save_figure"]
+__all__ = [
+    "NEUTRAL",
+    "RIGHT",
+    "WRONG",
+    "DrawnBox",
+    "EmReplay",
+    "PagePhoto",
+    "PageSection",
+    "draw_em",
+    "draw_losses",
+    "draw_sheet",
+    "save_figure",
+    "write_page",
+]

@@ -14,12 +14,15 @@ from tag2box.methods.localizers import (
     MixtureBackground,
     NoBackground,
     ObjectnessBackground,
+    OddsBackground,
+    SummedBackground,
     VmfBackground,
     VmfMil,
     background_only,
     fit_gaussian_background,
 )
 from tag2box.sphere import VmfMixture, VonMisesFisher, log_normalizer
+from tag2box.types import ProposalBag
 
 
 def test_scores_by_the_definition() -> None:
@@ -101,3 +104,21 @@ def test_a_background_of_another_dimension_is_refused() -> None:
     ):
         with pytest.raises(ShapeError, match="features of 5 dimensions, the background has"):
             background.log_score(bag)
+
+
+def test_odds_are_those_against_an_object_and_stay_finite() -> None:
+    bag = ProposalBag.from_raw("image", [[0, 0, 9, 9]] * 4, np.eye(4), [0.0, 0.2, 0.5, 1.0])
+    scores = OddsBackground().log_score(bag)
+    np.testing.assert_allclose(scores[1:3], [np.log(4.0), 0.0], atol=1e-6)
+    assert np.isfinite(scores).all()
+    assert (np.diff(scores) < 0).all()
+    with pytest.raises(ShapeError, match="epsilon"):
+        OddsBackground(epsilon=0.0)
+
+
+def test_a_sum_of_backgrounds_weighs_its_parts() -> None:
+    bag = ProposalBag.from_raw("image", [[0, 0, 9, 9]] * 4, np.eye(4), [0.1, 0.2, 0.5, 0.9])
+    parts = (OddsBackground(), ObjectnessBackground())
+    together = SummedBackground(((2.0, parts[0]), (-0.5, parts[1]))).log_score(bag)
+    np.testing.assert_allclose(together, 2.0 * parts[0].log_score(bag) - 0.5 * parts[1].log_score(bag))
+    np.testing.assert_array_equal(SummedBackground(()).log_score(bag), np.zeros(4))

@@ -34,5 +34,5 @@ def ranked_regions(
     """The best regions of a bag for one class, after non-maximum suppression; equal scores go by row."""
     require_shape(f"scores of image {bag.image_id!r}", scores, (len(bag),))
     require_number("max_detections", max_detections, at_least=0)
-    rows = suppress_overlaps(bag.boxes, scores, max_overlap)[:max_detections]
+    rows = suppress_overlaps(bag.boxes, scores, max_overlap, max_detections)
     return Detections(bag.boxes[rows], scores[rows], np.full(len(rows), label))

@@ -85,6 +85,40 @@ class ObjectnessBackground:
 
 
 @final
+@dataclass(frozen=True)
+class OddsBackground:
+    """Objectness as prior odds (5.6): twice as likely to frame an object counts twice, also where both are unlikely.
+
+    Where objectness is small, (5.4) is flat and says nothing; odds are not.
+    """
+
+    epsilon: float = 1e-4
+
+    def __post_init__(self) -> None:
+        require_number("epsilon", self.epsilon, above=0.0)
+
+    def log_score(self, bag: ProposalBag) -> Array:
+        """Log odds against being an object."""
+        chance = np.clip(bag.objectness.astype(np.float64), self.epsilon, 1.0 - self.epsilon)
+        return np.log1p(-chance) - np.log(chance)
+
+
+@final
+@dataclass(frozen=True)
+class SummedBackground:
+    """Several backgrounds at once, each with a weight (5.5): what base regions look like, and what no object is."""
+
+    parts: tuple[tuple[float, Background], ...]
+
+    def log_score(self, bag: ProposalBag) -> Array:
+        """The weighted sum."""
+        total = np.zeros(len(bag))
+        for weight, background in self.parts:
+            total += weight * background.log_score(bag)
+        return total
+
+
+@final
 @dataclass(frozen=True, eq=False)
 class GaussianBackground:
     """A spherical Gaussian on the features that the Gaussian foreground sees (7.4)."""

@@ -1,0 +1,21 @@
+"""Arguments that several commands share, described once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+A_DATASET = "COCO annotations (.json), or an image set of VOC or ILSVRC DET (.txt)"
+
+StoreFolder = Annotated[Path, typer.Argument(help="A folder written by tag2box extract.", show_default=False)]
+TruthFile = Annotated[Path, typer.Option("--truth", help=f"Boxes: {A_DATASET}.", show_default=False)]
+TruthFiles = Annotated[
+    list[Path], typer.Option("--truth", help=f"Boxes: {A_DATASET}. May be repeated.", show_default=False)
+]
+DatasetFiles = Annotated[list[Path], typer.Argument(help=f"Base images: {A_DATASET}.", show_default=False)]
+SplitName = Annotated[str, typer.Option("--split", help="Which classes are base: coco60, coco63, voc1, …")]
+ModelFolder = Annotated[
+    Path | None, typer.Option("--model", help="Folder of a model; without one, the model that ships.")
+]

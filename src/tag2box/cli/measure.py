@@ -1,0 +1,218 @@
+"""``tag2box measure``: how good an extractor is."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from enum import StrEnum
+from itertools import product
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from tag2box.cli.arguments import ModelFolder, SplitName, StoreFolder, TruthFile
+
+if TYPE_CHECKING:
+    from tag2box.data import Dataset
+    from tag2box.evaluation import Interval
+
+measure_app = typer.Typer(help="Measure how good an extractor is, on images with boxes.", no_args_is_help=True)
+
+HELD_OUT = 20
+
+
+class Classes(StrEnum):
+    """Which classes of an annotation file count."""
+
+    all = "all"
+    base = "base"
+    novel = "novel"
+    held_out = "held-out"
+
+
+WhichClasses = Annotated[Classes, typer.Option("--classes", help="Classes that count, by the split.")]
+CardEntry = Annotated[
+    str | None, typer.Option("--card", help="Write the result into the model's card, under this name.")
+]
+
+
+@measure_app.command("recall")
+def recall(
+    store: StoreFolder,
+    truth: TruthFile,
+    classes: WhichClasses = Classes.all,
+    split: SplitName = "coco60",
+    model: ModelFolder = None,
+    card: CardEntry = None,
+) -> None:
+    """Say how many objects the regions cover."""
+    from tag2box.cli.progress import step_progress
+    from tag2box.experiments.recall import OVERLAPS, cover_objects
+    from tag2box.store import FeatureStore
+
+    console = Console(highlight=False)
+    images = [image for image in _dataset(truth, classes, split).images if image.tags]
+    with step_progress("Comparing", len(images), console) as advance:
+        covered = cover_objects(FeatureStore(store), images, advance)
+    table = Table(title=f"Recall in %, {covered.images:,} images, {len(covered.boxes):,} objects")
+    for heading in ("overlap", "objects", *map(str, covered.recall(OVERLAPS[0]))):
+        table.add_column(heading, justify="right")
+    for overlap in OVERLAPS:
+        groups = {"all": (len(covered.boxes), covered.recall(overlap))} | covered.by_size(overlap)
+        for name, (count, found) in groups.items():
+            table.add_row(f"{overlap}", f"{name} ({count:,})", *(f"{100 * value:.1f}" for value in found.values()))
+    console.print(table)
+    figures = {str(overlap): _percent(covered.recall(overlap)) for overlap in OVERLAPS}
+    sizes = {name: _percent(found) for name, (_, found) in covered.by_size(OVERLAPS[0]).items()}
+    _write(model, card, {"recall": figures | {"by size at 0.5": sizes}, "objects": len(covered.boxes)})
+
+
+@measure_app.command("prototypes")
+def prototypes(
+    truth: TruthFile,
+    classes: WhichClasses = Classes.all,
+    split: SplitName = "coco60",
+    episodes: Annotated[int, typer.Option(min=1)] = 500,
+    seed: Annotated[int, typer.Option(min=0)] = 0,
+    model: ModelFolder = None,
+    card: CardEntry = None,
+) -> None:
+    """Say how well features of true boxes tell the classes apart: nearest prototype of five."""
+    import numpy as np
+
+    from tag2box.cli.progress import step_progress
+    from tag2box.experiments.prototypes import centered, draw_objects, prototype_accuracy
+    from tag2box.extract import Extractor, load_photo
+
+    console = Console(highlight=False)
+    dataset = _dataset(truth, classes, split)
+    extractor = Extractor(model)
+    objects = draw_objects(dataset.images, dataset.classes, seed)
+    rows = []
+    with step_progress("Describing", len(objects), console) as advance:
+        for done, thing in enumerate(objects, 1):
+            seen = extractor.see(load_photo(thing.image.path, extractor.card.image_size))
+            rows.append(extractor.describe(seen, thing.image.truth.boxes[[thing.row]]).features[0])
+            advance(done, {})
+    raw = np.stack(rows).astype(np.float64)
+    labels = [thing.label for thing in objects]
+    parts = {"features": raw, "backbone part": raw[:, : extractor.card.pooled]}
+    parts |= {"embedding part": raw[:, extractor.card.pooled :]} if extractor.card.embedding else {}
+    figures = {}
+    for name, values in parts.items():
+        unit = values / np.linalg.norm(values, axis=1, keepdims=True)
+        for title, seen_from in ((name, unit), (f"{name}, centred", centered(unit))):
+            accuracy = prototype_accuracy(seen_from, labels, episodes, seed)
+            console.print(f"{title:24s} {_shown(accuracy)}")
+            figures[title] = _interval(accuracy)
+    _write(model, card, {f"{len(dataset.classes)}-way 5-shot prototypes on true boxes": figures})
+
+
+@measure_app.command("base")
+def base(
+    truth: TruthFile,
+    images: Annotated[int, typer.Option(min=1, help="Of the file's images, the first so many.")] = 500,
+    model: ModelFolder = None,
+    card: CardEntry = None,
+) -> None:
+    """Say how well the model detects the classes that it was trained on."""
+    from tag2box.cli.progress import step_progress
+    from tag2box.data import read_dataset
+    from tag2box.experiments.base_detection import base_average_precision
+    from tag2box.extract import Extractor
+
+    console = Console(highlight=False)
+    extractor = Extractor(model)
+    known = read_dataset(truth).only(extractor.card.trained_on["classes"]).images[:images]
+    with step_progress("Detecting", len(known), console) as advance:
+        precision = base_average_precision(extractor, known, advance)
+    console.print(f"AP50 of the trained classes on {len(known):,} images: {100 * precision:.1f} %")
+    _write(model, card, {"AP50 of the trained classes": round(100 * precision, 2), "images": len(known)})
+
+
+@measure_app.command("colocalization")
+def colocalization(
+    store: StoreFolder,
+    truth: TruthFile,
+    background: Annotated[Path | None, typer.Option(help="File of tag2box background.")] = None,
+    kappa: Annotated[list[float], typer.Option(help="Concentration; repeat to compare.")] = [20.0],  # noqa: B006
+    background_weight: Annotated[list[float], typer.Option(help="Repeat to compare.")] = [1.0],  # noqa: B006
+    objectness_weight: Annotated[list[float], typer.Option(help="Repeat to compare.")] = [0.0],  # noqa: B006
+    settings: Annotated[Path | None, typer.Option(help="File of settings, instead of the three above.")] = None,
+    choose: Annotated[Path | None, typer.Option(help="Write the settings with the best queries here.")] = None,
+    classes: WhichClasses = Classes.all,
+    split: SplitName = "coco60",
+    shots: Annotated[int, typer.Option(min=2)] = 5,
+    episodes: Annotated[int, typer.Option(min=1)] = 500,
+    seed: Annotated[int, typer.Option(min=0)] = 0,
+    model: ModelFolder = None,
+    card: CardEntry = None,
+) -> None:
+    """Find the class that a few images share, in them and in one more; report macro CorLoc."""
+    from tag2box.experiments.colocalization import draw_tasks, load_tasks, outcomes
+    from tag2box.methods.localizers import load_background
+    from tag2box.product.localizing import Settings, make_localizer, read_settings, write_settings
+    from tag2box.store import FeatureStore
+
+    dataset = _dataset(truth, classes, split)
+    tasks = load_tasks(FeatureStore(store), dataset, draw_tasks(dataset, shots, episodes, seed))
+    fitted = load_background(background) if background is not None else None
+    grid = [Settings(*values) for values in product(kappa, background_weight, objectness_weight)]
+    grid = [read_settings(settings)] if settings is not None else grid
+    console = Console(highlight=False)
+    figures: dict[Settings, dict[str, Any]] = {}
+    for tried in grid:
+        found = outcomes(tasks, make_localizer(fitted, tried))
+        console.print(" ".join(f"{name.replace('_', ' ')} {value:g}" for name, value in asdict(tried).items()))
+        for name, (support, query) in found.items():
+            console.print(f"  {name:18s} support {_shown(support)}  query {_shown(query)}")
+        figures[tried] = {name: _interval(query) for name, (_, query) in found.items()}
+    best = max(grid, key=lambda tried: figures[tried]["vMF-MIL"]["value"])
+    if choose is not None:
+        where = {"truth": truth.name, "classes": list(dataset.classes), "shots": shots, "seed": seed}
+        write_settings(choose, best, where | {"tried": len(grid), "query CorLoc": figures[best]["vMF-MIL"]})
+    _write(model, card, {f"query CorLoc, K = {shots}": figures[best]})
+
+
+def _dataset(truth: Path, classes: Classes, split: str) -> Dataset:
+    from tag2box.data import hold_out_classes, load_split, read_dataset
+
+    dataset = read_dataset(truth)
+    known = load_split(split)
+    wanted = {
+        Classes.all: dataset.classes,
+        Classes.base: known.base,
+        Classes.novel: known.novel,
+        Classes.held_out: hold_out_classes(known.base, HELD_OUT),
+    }
+    return dataset.only(wanted[classes])
+
+
+def _percent(values: dict[int, float]) -> dict[str, float]:
+    return {str(count): round(100 * value, 1) for count, value in values.items()}
+
+
+def _interval(interval: Interval) -> dict[str, float]:
+    percent = {name: round(100 * getattr(interval, name), 2) for name in ("value", "low", "high")}
+    return percent | {"trials": interval.trials}
+
+
+def _shown(interval: Interval) -> str:
+    low, value, high = (100 * number for number in (interval.low, interval.value, interval.high))
+    return f"{value:5.1f} % ({low:.1f} … {high:.1f}, n = {interval.trials:,})"
+
+
+def _write(model: Path | None, name: str | None, figures: dict[str, Any]) -> None:
+    """Put figures into the card of a model."""
+    from dataclasses import replace
+
+    from tag2box.extract import CARD_NAME, read_card, shipped_model, write_card
+
+    if name is None:
+        return
+    folder = model if model is not None else shipped_model()
+    known = read_card(folder)
+    metrics = known.metrics | {name: known.metrics.get(name, {}) | figures}
+    write_card(folder / CARD_NAME, replace(known, metrics=metrics))

@@ -1,0 +1,1 @@
+"""Measurements on real images, each behind a command."""

@@ -1,0 +1,99 @@
+"""A model's card: what it is, what it was trained on, how good it is, and the hashes of its files."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import asdict, dataclass, field, fields
+from pathlib import Path
+from typing import Any, Self, final
+
+from tag2box.errors import ModelError
+from tag2box.extract.objectness import Objectness
+from tag2box.extract.proposals import ProposalRules
+from tag2box.files import write_json
+
+PHOTO_GRAPH = "photo.onnx"
+BOX_GRAPH = "boxes.onnx"
+CARD_NAME = "card.json"
+
+
+@final
+@dataclass(frozen=True)
+class Card:
+    """Everything about a model that is not a weight."""
+
+    image_size: int
+    """Pixels of the longest side of a photo in the network"""
+    pooled: int
+    """The first so many entries of a feature are averages of backbone maps …"""
+    embedding: int
+    """… and the rest is learned from the base classes"""
+    hashes: dict[str, str]
+    """SHA-256 of each graph"""
+    recipe: dict[str, Any]
+    trained_on: dict[str, Any]
+    rules: ProposalRules = field(default_factory=ProposalRules)
+    objectness: Objectness = field(default_factory=Objectness)
+    metrics: dict[str, Any] = field(default_factory=dict)
+    """Measured by ``tag2box measure``"""
+
+    @classmethod
+    def of(
+        cls,
+        folder: Path,
+        image_size: int,
+        pooled: int,
+        embedding: int,
+        recipe: dict[str, Any],
+        trained_on: dict[str, Any],
+    ) -> Self:
+        """The card of freshly exported graphs."""
+        hashes = {name: file_hash(folder / name) for name in (PHOTO_GRAPH, BOX_GRAPH)}
+        return cls(image_size, pooled, embedding, hashes, recipe, trained_on)
+
+    @property
+    def dimension(self) -> int:
+        """Length d of a feature."""
+        return self.pooled + self.embedding
+
+    @property
+    def fingerprint(self) -> str:
+        """What stores and class files remember of the extractor: same fingerprint, same features."""
+        known = "".join(self.hashes[name] for name in sorted(self.hashes)) + repr((self.rules, self.objectness))
+        together = hashlib.sha256(known.encode())
+        return f"tag2box-{self.recipe.get('backbone', 'model')}-{together.hexdigest()[:16]}"
+
+
+def file_hash(path: Path) -> str:
+    """SHA-256 of a file."""
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def write_card(path: Path, card: Card) -> None:
+    """Write a card as JSON."""
+    write_json(path, asdict(card))
+
+
+def read_card(folder: Path) -> Card:
+    """The card of the model in ``folder``, whose files must be those it was written for."""
+    try:
+        content = json.loads((folder / CARD_NAME).read_text(encoding="utf-8"))
+        rules = ProposalRules.from_json(content["rules"])
+        known = {entry.name: content[entry.name] for entry in fields(Card)}
+        card = Card(**known | {"rules": rules, "objectness": Objectness(**content["objectness"])})
+        found = {name: file_hash(folder / name) for name in (PHOTO_GRAPH, BOX_GRAPH)}
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise ModelError(
+            f"{folder} holds no usable model: {type(error).__name__}: {error}.",
+            f"a folder with {CARD_NAME}, {PHOTO_GRAPH} and {BOX_GRAPH}, as tag2box train writes it",
+            "give the folder `model` of a training run.",
+        ) from error
+    if found != card.hashes:
+        wrong = [name for name in found if found[name] != card.hashes.get(name)]
+        raise ModelError(
+            f"{folder / wrong[0]} is not the file that its card describes.",
+            f"SHA-256 {card.hashes.get(wrong[0])}",
+            "copy the model's folder again, as a whole.",
+        )
+    return card

@@ -1,0 +1,216 @@
+"""The training loop. What happens in a step depends on the recipe, the examples and the step's number alone.
+
+B = images of a batch; S = side of the input
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import NamedTuple, final
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor, nn
+
+from tag2box.errors import TrainingError
+from tag2box.training.detector.backbones import FromPixels, FrozenMaps, load_backbone
+from tag2box.training.detector.checkpoint import CHECKPOINT_NAME, load_checkpoint, save_checkpoint
+from tag2box.training.detector.examples import Examples, draw_example
+from tag2box.training.detector.journal import Journal
+from tag2box.training.detector.learning import (
+    SMALLEST,
+    Objects,
+    Sample,
+    answering,
+    candidate_regions,
+    first_stage_loss,
+    sample_regions,
+    second_stage_losses,
+)
+from tag2box.training.detector.network import Descriptions, Heads, Maps, Proposals, locations
+from tag2box.training.detector.recipe import Recipe
+from tag2box.training.detector.regions import clipped
+from tag2box.training.detector.workers import Workers, joined_workers
+
+LONGEST_GRADIENT = 10.0
+TOP_PROPOSALS, SAMPLED_PROPOSALS = 300, 100
+LEAST_LEARNING_RATE = 0.02
+"""Of the first one, at the last step."""
+
+
+class Batch(NamedTuple):
+    """What one step learns from."""
+
+    pixels: npt.NDArray[np.uint8]
+    """(B, S, S, 3)"""
+    objects: list[Objects]
+
+
+@final
+class Detector(nn.Module):
+    """Backbone and heads; the backbone counts among the weights only where it learns."""
+
+    def __init__(self, recipe: Recipe, classes: int):
+        super().__init__()
+        torch.manual_seed(recipe.seed)
+        backbone = load_backbone(recipe)
+        self.heads = Heads(backbone.backbone.channels, recipe, classes)
+        self.trained_backbone = backbone if recipe.train_backbone else None
+        self._frozen: tuple[FromPixels, ...] = () if recipe.train_backbone else (backbone,)  # hidden from the weights
+        self._fast = None if recipe.train_backbone else FrozenMaps(backbone, recipe.image_size)
+
+    @property
+    def backbone(self) -> FromPixels:
+        """The backbone, learning or not."""
+        return self.trained_backbone if self.trained_backbone is not None else self._frozen[0]
+
+    def maps(self, pixels: npt.NDArray[np.uint8]) -> Maps:
+        """Maps of the backbone."""
+        return self._fast(pixels) if self._fast is not None else self.backbone(torch.from_numpy(pixels))
+
+
+def train_detector(
+    folder: Path, recipe: Recipe, examples: Examples, report: Callable[[int, dict[str, float]], None]
+) -> Detector:
+    """The trained detector; the run lives in ``folder`` and goes on there after an interruption."""
+    detector = Detector(recipe, len(examples.classes))
+    optimizer = _optimizer(detector, recipe)
+    checkpoint, identity = folder / CHECKPOINT_NAME, run_identity(recipe, examples)
+    done = load_checkpoint(checkpoint, detector, optimizer, identity)
+    with joined_workers() as workers, Journal(folder, done, writes=workers.writes) as journal:
+        start = time.monotonic()
+        for step, batch in batches(examples, recipe, workers, done):
+            _set_learning_rates(optimizer, recipe, step)
+            losses = _step(detector, optimizer, batch, recipe, step, workers)
+            journal.write(step, losses, time.monotonic() - start)
+            finished = step + 1
+            if workers.writes and (finished % recipe.checkpoint_every == 0 or finished == recipe.steps):
+                save_checkpoint(checkpoint, detector, optimizer, identity, finished)
+            report(finished, losses)
+    return detector.eval()
+
+
+def run_identity(recipe: Recipe, examples: Examples) -> str:
+    """A hash of all that decides what a step does."""
+    photos = [
+        [example.path.name, example.boxes.tolist(), example.labels.tolist(), example.ignored.tolist()]
+        for example in examples.items
+    ]
+    known = json.dumps([recipe.to_json() | {"checkpoint_every": 0}, examples.classes, photos])
+    return hashlib.sha256(known.encode()).hexdigest()
+
+
+def batches(examples: Examples, recipe: Recipe, workers: Workers, first: int) -> Iterator[tuple[int, Batch]]:
+    """The batches of this process from step ``first`` on, the next one being loaded while one is learned from."""
+    with ThreadPoolExecutor(1) as pool:
+        following = pool.submit(_batch, examples, recipe, workers, first)
+        for step in range(first, recipe.steps):
+            batch = following.result()
+            if step + 1 < recipe.steps:
+                following = pool.submit(_batch, examples, recipe, workers, step + 1)
+            yield step, batch
+
+
+def drawn_rows(examples: int, recipe: Recipe, workers: Workers, step: int) -> npt.NDArray[np.int64]:
+    """Which examples this process sees in a step: every epoch is a new order of all of them."""
+    together = recipe.batch * workers.count
+    places = np.arange(step * together, (step + 1) * together)[workers.rank :: workers.count]
+    epochs, rows = np.divmod(places, examples)
+    orders = {epoch: np.random.default_rng([recipe.seed, epoch]).permutation(examples) for epoch in np.unique(epochs)}
+    return np.array([orders[epoch][row] for epoch, row in zip(epochs, rows, strict=True)], dtype=np.int64)
+
+
+def _batch(examples: Examples, recipe: Recipe, workers: Workers, step: int) -> Batch:
+    drawn = []
+    for place, row in enumerate(drawn_rows(len(examples), recipe, workers, step)):
+        rng = np.random.default_rng([recipe.seed, 1, step, workers.rank, place])
+        drawn.append(draw_example(examples.items[row], recipe, rng))
+    return Batch(np.stack([pixels for pixels, _ in drawn]), [objects for _, objects in drawn])
+
+
+def _optimizer(detector: Detector, recipe: Recipe) -> torch.optim.Optimizer:
+    groups = [{"params": list(detector.heads.parameters()), "lr": recipe.learning_rate}]
+    if detector.trained_backbone is not None:
+        groups.append({"params": list(detector.trained_backbone.parameters()), "lr": recipe.backbone_learning_rate})
+    return torch.optim.AdamW(groups, weight_decay=recipe.weight_decay)
+
+
+def _set_learning_rates(optimizer: torch.optim.Optimizer, recipe: Recipe, step: int) -> None:
+    """A short rise, then half a cosine down to a fiftieth."""
+    rise = min(1.0, (step + 1) / recipe.warm_up) if recipe.warm_up else 1.0
+    fall = 0.5 * (1.0 + math.cos(math.pi * step / recipe.steps))
+    factor = rise * (LEAST_LEARNING_RATE + (1.0 - LEAST_LEARNING_RATE) * fall)
+    rates = (recipe.learning_rate, recipe.backbone_learning_rate)
+    for group, rate in zip(optimizer.param_groups, rates, strict=False):
+        group["lr"] = rate * factor
+
+
+def _step(
+    detector: Detector, optimizer: torch.optim.Optimizer, batch: Batch, recipe: Recipe, step: int, workers: Workers
+) -> dict[str, float]:
+    seeds = np.random.SeedSequence([recipe.seed, 2, step, workers.rank])
+    generator = torch.Generator().manual_seed(int(seeds.generate_state(1)[0]))
+    losses = batch_losses(detector, batch, recipe, generator)
+    optimizer.zero_grad()
+    total = torch.stack(list(losses.values())).sum()
+    if not total.isfinite():
+        raise TrainingError(
+            f"the loss of step {step} is not a number.", "losses that fall", "lower learning_rate and run again."
+        )
+    total.backward()  # type: ignore[no-untyped-call]
+    workers.average_gradients(detector)
+    nn.utils.clip_grad_norm_(detector.parameters(), LONGEST_GRADIENT)
+    optimizer.step()
+    return {"total": float(total.detach())} | {name: float(value.detach()) for name, value in losses.items()}
+
+
+def batch_losses(detector: Detector, batch: Batch, recipe: Recipe, generator: torch.Generator) -> dict[str, Tensor]:
+    """The five losses of a batch, each a mean."""
+    maps = detector.maps(batch.pixels)
+    proposals, region_maps = detector.heads(maps)
+    losses = _first_losses(proposals, batch.objects, recipe.image_size)
+    classes = len(detector.heads.second.class_directions) - 1
+    said, samples = [], []
+    for number, objects in enumerate(batch.objects):
+        if len(objects.boxes) == 0:
+            continue
+        proposed = _some_proposals(proposals, number, objects, recipe.image_size, generator)
+        candidates = candidate_regions(proposed, objects, generator)
+        sample = sample_regions(candidates, objects, classes, recipe.regions, generator)
+        own_maps = (maps[0][number], maps[1][number], maps[2][number])
+        said.append(detector.heads.second(region_maps[number], own_maps, sample.boxes))
+        samples.append(sample)
+    if samples:
+        joined = Descriptions(*(torch.cat(parts) for parts in zip(*said, strict=True)))
+        losses |= second_stage_losses(joined, Sample(*(torch.cat(parts) for parts in zip(*samples, strict=True))))
+    return losses
+
+
+def _first_losses(proposals: Proposals, objects: list[Objects], side: int) -> dict[str, Tensor]:
+    places, levels = locations(side)
+    box_loss = quality_loss = proposals.boxes.sum() * 0.0
+    answered = 0
+    for boxes, quality, known in zip(proposals.boxes, proposals.quality, objects, strict=True):
+        answers = answering(places, levels, known.boxes)
+        of_boxes, of_quality, count = first_stage_loss(boxes, quality, answers, known.boxes)
+        box_loss, quality_loss, answered = box_loss + of_boxes, quality_loss + of_quality, answered + count
+    return {"first box": box_loss / max(answered, 1), "first quality": quality_loss / max(answered, 1)}
+
+
+@torch.no_grad()
+def _some_proposals(
+    proposals: Proposals, number: int, objects: Objects, side: int, generator: torch.Generator
+) -> Tensor:
+    """A random part of the best proposals inside the photo."""
+    places, _ = locations(side)
+    inside = torch.nonzero((places[:, 0] < objects.width) & (places[:, 1] < objects.height))[:, 0]
+    best = inside[proposals.quality[number, inside].topk(min(TOP_PROPOSALS, len(inside))).indices]
+    chosen = best[torch.randperm(len(best), generator=generator)[:SAMPLED_PROPOSALS]]
+    return clipped(proposals.boxes[number, chosen], objects.height, objects.width, SMALLEST)

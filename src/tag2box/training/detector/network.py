@@ -1,0 +1,193 @@
+"""The detector in its four parts: backbone, neck, first stage (proposes), second stage (corrects and describes).
+
+B = images; n = regions of one image; L = locations of all levels; d = dimension of a description
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple, Protocol, final
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from tag2box.extract.proposals import STRIDES
+from tag2box.training.detector.recipe import Recipe
+from tag2box.training.detector.roi_align import roi_align, roi_average
+
+BINS = 7
+REGION_STRIDE = 16
+COSINE_SCALE = 20.0
+LARGEST_LOG_DISTANCE = 5.0
+
+Maps = tuple[Tensor, Tensor, Tensor]
+
+
+class Backbone(Protocol):
+    """Pixels (B, 3, H, W) to maps of strides 8, 16 and 32."""
+
+    channels: tuple[int, int, int]
+    pixel_mean: tuple[float, float, float]
+    pixel_scale: tuple[float, float, float]
+
+    def __call__(self, pixels: Tensor) -> Maps:
+        """The three maps."""
+        ...
+
+
+class Proposals(NamedTuple):
+    """What the first stage says at each location, before anything is chosen."""
+
+    boxes: Tensor
+    """(B, L, 4)"""
+    quality: Tensor
+    """(B, L), logit of the overlap that the box is believed to have with an object"""
+
+
+class Descriptions(NamedTuple):
+    """What the second stage says of each region."""
+
+    corrections: Tensor
+    """(n, 4), see (12.3)"""
+    quality: Tensor
+    """(n,), logit of the overlap that the region is believed to have with an object"""
+    features: Tensor
+    """(n, d): pooled backbone maps and embedding; the length is that of the pooled part"""
+    class_scores: Tensor
+    """(n, classes + 1): scaled cosines with the base classes and, last, with none of them"""
+
+
+@final
+class Neck(nn.Module):
+    """Feature pyramid: what is deep and coarse is added to what is fine."""
+
+    def __init__(self, channels: tuple[int, int, int], width: int):
+        super().__init__()
+        self.lateral = nn.ModuleList(nn.Conv2d(inward, width, 1) for inward in channels)
+        self.smooth = nn.ModuleList(_block(width, width) for _ in channels)
+        self.coarsest = _block(width, width, stride=2)
+
+    def forward(self, maps: Maps) -> list[Tensor]:
+        """Maps of the four levels, finest first."""
+        fine, middle, coarse = (lateral(features) for lateral, features in zip(self.lateral, maps, strict=True))
+        middle = middle + functional.interpolate(coarse, scale_factor=2.0, mode="nearest")
+        fine = fine + functional.interpolate(middle, scale_factor=2.0, mode="nearest")
+        levels = [smooth(features) for smooth, features in zip(self.smooth, (fine, middle, coarse), strict=True)]
+        return [*levels, self.coarsest(levels[2])]
+
+
+@final
+class FirstStage(nn.Module):
+    """At every location a box, and how well it is believed to cover an object (12.1), (12.2)."""
+
+    def __init__(self, width: int):
+        super().__init__()
+        self.tower = nn.Sequential(_block(width, width), _block(width, width))
+        self.distances = nn.Conv2d(width, 4, 1)
+        self.quality = nn.Conv2d(width, 1, 1)
+        self.level_scale = nn.Parameter(torch.zeros(len(STRIDES)))
+
+    def forward(self, levels: list[Tensor]) -> Proposals:
+        """Boxes and qualities at the locations of all levels."""
+        boxes, quality = [], []
+        for number, (stride, level) in enumerate(zip(STRIDES, levels, strict=True)):
+            seen = self.tower(level)
+            logs = (self.distances(seen) + self.level_scale[number]).clamp(max=LARGEST_LOG_DISTANCE)
+            distances = (torch.exp(logs) * stride).flatten(2).transpose(1, 2)  # (B, l, 4)
+            places = level_locations(level.shape[2], level.shape[3], stride)
+            boxes.append(torch.cat([places - distances[..., :2], places + distances[..., 2:]], dim=-1))
+            quality.append(self.quality(seen).flatten(1))
+        return Proposals(torch.cat(boxes, dim=1), torch.cat(quality, dim=1))
+
+
+@final
+class SecondStage(nn.Module):
+    """Corrects, judges and describes any region of an image."""
+
+    def __init__(self, channels: tuple[int, int, int], recipe: Recipe, classes: int):
+        super().__init__()
+        width = recipe.region_channels
+        self.pooled = recipe.pooled
+        self.embedding_share = recipe.embedding_share
+        self.from_fine = nn.Conv2d(recipe.channels, width, 1, stride=2)
+        self.from_middle = nn.Conv2d(channels[1], width, 1)
+        self.from_coarse = nn.Conv2d(channels[2], width, 1)
+        self.join = nn.GroupNorm(8, width)
+        self.look = _block(width, width)
+        self.place = nn.Sequential(
+            nn.Conv2d(width, 48, 1), nn.ReLU(), nn.Flatten(), nn.Linear(48 * BINS * BINS, 256), nn.ReLU()
+        )
+        self.corrections = nn.Linear(256, 4)
+        self.quality = nn.Linear(256, 1)
+        pooled_width = sum(channels[number - 3] for number in self.pooled)
+        self.embed = nn.Sequential(nn.Linear(width + pooled_width, 256), nn.ReLU(), nn.Linear(256, recipe.embedding))
+        self.class_directions = nn.Parameter(torch.randn(classes + 1, recipe.embedding))
+        nn.init.zeros_(self.corrections.weight)
+        nn.init.zeros_(self.corrections.bias)
+
+    def region_map(self, levels: list[Tensor], maps: Maps) -> Tensor:
+        """One map of stride 16 that regions are cut from: (B, width, H/16, W/16)."""
+        coarse = functional.interpolate(
+            self.from_coarse(maps[2]), scale_factor=2.0, mode="bilinear", align_corners=False
+        )
+        return functional.relu(self.join(self.from_fine(levels[0]) + self.from_middle(maps[1]) + coarse))
+
+    def forward(self, region_map: Tensor, maps: Maps, boxes: Tensor) -> Descriptions:
+        """Descriptions of ``boxes`` (n, 4) in one image, whose maps come without the leading axis."""
+        seen = self.look(roi_align(region_map, boxes, BINS, REGION_STRIDE))  # (n, width, 7, 7)
+        placed = self.place(seen)
+        averages = [roi_average(maps[number - 3], boxes, 2**number, BINS) for number in self.pooled]
+        pooled = torch.cat(averages, dim=1)
+        length = pooled.norm(dim=1, keepdim=True)
+        embedding = functional.normalize(
+            self.embed(torch.cat([seen.mean((2, 3)), functional.normalize(pooled)], dim=1)), dim=1
+        )
+        cosines = embedding @ functional.normalize(self.class_directions, dim=1).T
+        return Descriptions(
+            self.corrections(placed),
+            self.quality(placed)[:, 0],
+            self.mixed(pooled, length * embedding),
+            COSINE_SCALE * cosines,
+        )
+
+    def mixed(self, pooled: Tensor, embedding: Tensor) -> Tensor:
+        """The two parts of a description, which weigh 1 - share and share in every cosine."""
+        share = self.embedding_share
+        if share == 0.0:
+            return pooled
+        return torch.cat([(1.0 - share) ** 0.5 * pooled, share**0.5 * embedding], dim=1)
+
+
+@final
+class Heads(nn.Module):
+    """Everything after the backbone."""
+
+    def __init__(self, channels: tuple[int, int, int], recipe: Recipe, classes: int):
+        super().__init__()
+        self.neck = Neck(channels, recipe.channels)
+        self.first = FirstStage(recipe.channels)
+        self.second = SecondStage(channels, recipe, classes)
+
+    def forward(self, maps: Maps) -> tuple[Proposals, Tensor]:
+        """What the first stage proposes, and the map for the second."""
+        levels = self.neck(maps)
+        return self.first(levels), self.second.region_map(levels, maps)
+
+
+def level_locations(rows: int, columns: int, stride: int) -> Tensor:
+    """Centres (x, y) of the cells of one level, row by row."""
+    y, x = torch.meshgrid(torch.arange(rows), torch.arange(columns), indexing="ij")
+    return (torch.stack([x, y], dim=-1).reshape(-1, 2) + 0.5) * stride  # (rows · columns, 2)
+
+
+def locations(size: int) -> tuple[Tensor, Tensor]:
+    """Centres of the cells of all levels for an input of ``size`` × ``size``, and the level of each."""
+    sides = [-(-size // stride) for stride in STRIDES]
+    places = [level_locations(side, side, stride) for side, stride in zip(sides, STRIDES, strict=True)]
+    levels = [torch.full((side * side,), number) for number, side in enumerate(sides)]
+    return torch.cat(places), torch.cat(levels)  # (L, 2), (L,)
+
+
+def _block(inward: int, outward: int, stride: int = 1) -> nn.Sequential:
+    convolution = nn.Conv2d(inward, outward, 3, stride, 1, bias=False)
+    return nn.Sequential(convolution, nn.GroupNorm(8, outward), nn.ReLU())

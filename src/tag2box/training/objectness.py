@@ -1,0 +1,82 @@
+"""Fitting the objectness of an extractor on base objects (docs/method.md, section 12).
+
+n = regions
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from tag2box.arrays import Array, Bools, sigmoid
+from tag2box.boxes import box_overlaps
+from tag2box.data import Dataset, DatasetImage, Draws
+from tag2box.errors import TrainingError
+from tag2box.extract import CARD_NAME, Extractor, Objectness, load_photo, write_card
+
+PHOTOS = 200
+"""More would change the weights by less than their error."""
+IS_OBJECT = 0.5
+STEPS = 30
+RIDGE = 1e-3
+
+
+def fit_objectness(
+    extractor: Extractor, images: Sequence[DatasetImage], report: Callable[[int, dict[str, float]], None]
+) -> Objectness:
+    """The objectness under which regions on an object, and regions that are not, are likeliest; both weigh the same.
+
+    The images must show labelled objects only: what nobody labelled would pass for background.
+    """
+    signals, labels = [], []
+    for done, image in enumerate(images, 1):
+        seen = extractor.see(load_photo(image.path, extractor.card.image_size))
+        candidates = extractor.candidates(seen)
+        regions = extractor.regions(seen, candidates)
+        objects = image.truth.boxes / seen.scale
+        signals.append(extractor.signals(seen, candidates, regions))
+        labels.append(box_overlaps(regions, objects).max(axis=1, initial=0.0) >= IS_OBJECT)
+        report(done, {})
+    on_object = np.concatenate(labels) if labels else np.zeros(0, dtype=bool)
+    if on_object.all() or not on_object.any():
+        raise TrainingError(
+            f"{int(on_object.sum())} of {len(on_object)} regions in {len(images)} photos are on an object.",
+            "photos with regions on base objects and regions beside them",
+            "give more photos, or train longer.",
+        )
+    return Objectness(*fit_balanced_logistic(np.concatenate(signals), on_object))
+
+
+def calibrate(
+    model: Path, datasets: Sequence[Dataset], report: Callable[[int, dict[str, float]], None], seed: int = 0
+) -> None:
+    """Fit the objectness of a model and write it into its card."""
+    extractor = Extractor(model)
+    images = clean_images(datasets, extractor.card.trained_on["classes"])
+    drawn = Draws(seed, "objectness").sample(images, min(PHOTOS, len(images)))
+    fitted = fit_objectness(extractor, drawn, report)
+    write_card(model / CARD_NAME, replace(extractor.card, objectness=fitted))
+
+
+def clean_images(datasets: Sequence[Dataset], classes: Collection[str]) -> list[DatasetImage]:
+    """Images that show labelled objects of ``classes``, and of no other class that their dataset labels."""
+    clean = [dataset.without(set(dataset.classes) - set(classes)) for dataset in datasets]
+    return [image for dataset in clean for image in dataset.images if image.tags]
+
+
+def fit_balanced_logistic(values: Array, labels: Bools) -> list[float]:
+    """Weights and, last, bias of the logistic regression of labels (n,) on values (n, k), by Newton's method."""
+    means, spreads = values.mean(axis=0), np.maximum(values.std(axis=0), 1e-9)
+    rows = np.column_stack([(values - means) / spreads, np.ones(len(values))])
+    shares = np.where(labels, 0.5 / labels.sum(), 0.5 / (~labels).sum())
+    weights = np.zeros(rows.shape[1])
+    for _ in range(STEPS):
+        chances = sigmoid(rows @ weights)
+        slope = rows.T @ (shares * (labels - chances)) - RIDGE * weights
+        bend = (rows * (shares * chances * (1.0 - chances))[:, None]).T @ rows + RIDGE * np.eye(len(weights))
+        weights = weights + np.linalg.solve(bend, slope)
+    scaled = weights[:-1] / spreads
+    return [*scaled.tolist(), float(weights[-1] - scaled @ means)]

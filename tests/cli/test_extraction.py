@@ -1,0 +1,117 @@
+"""From photos to a store to figures, on the command line."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from command_line import run
+
+SIZE = 60
+CLASSES = ("cat", "dog")
+
+
+@pytest.fixture(scope="module")
+def annotated(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Sixteen photos of each of two classes, a coloured square on noise, in COCO's layout."""
+    folder = tmp_path_factory.mktemp("annotated")
+    rng = np.random.default_rng(0)
+    images, annotations = [], []
+    for number in range(32):
+        pixels = rng.integers(0, 256, (SIZE, SIZE, 3), dtype=np.uint8)
+        x, y = (int(place) for place in rng.integers(0, 30, 2))
+        pixels[y : y + 30, x : x + 30] = [(250, 20, 20), (20, 20, 250)][number % 2]
+        Image.fromarray(pixels).save(folder / f"{number}.png")
+        images.append({"id": number, "file_name": f"{number}.png", "height": SIZE, "width": SIZE})
+        annotations.append({"image_id": number, "category_id": number % 2, "bbox": [x, y, 30, 30]})
+    categories = [{"id": place, "name": name} for place, name in enumerate(CLASSES)]
+    content = {"images": images, "annotations": annotations, "categories": categories}
+    (folder / "boxes.json").write_text(json.dumps(content))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def store(annotated: Path, tiny_model: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("extracted") / "store"
+    done = run("extract", annotated / "boxes.json", "-o", folder, "--model", tiny_model, "--regions", "20")
+    assert done.returncode == 0, done.stderr
+    assert "32 photos into" in done.stdout
+    return folder
+
+
+def test_a_second_run_says_that_all_is_there(annotated: Path, tiny_model: Path, store: Path) -> None:
+    done = run("extract", annotated / "boxes.json", "-o", store, "--model", tiny_model)
+    assert "(32 were there already)" in done.stdout
+
+
+def test_broken_photos_are_named_and_end_in_2_after_the_others(
+    annotated: Path, tiny_model: Path, tmp_path: Path
+) -> None:
+    shutil.copy(annotated / "0.png", tmp_path / "good.png")
+    (tmp_path / "bad [1].png").write_bytes(b"nothing")
+    command = ("extract", tmp_path, "-o", tmp_path / "store", "--model", tiny_model)
+    done = run(*command)
+    assert done.returncode == 2
+    assert "bad [1].png" in done.stdout
+    assert "1 of 2 photos could not be read; the others are in the store" in done.stderr
+    assert run(*command, "--skip-bad").returncode == 0
+    assert run("store", "info", tmp_path / "store").returncode == 0
+
+
+def test_recall_counts_and_goes_into_the_card(annotated: Path, tiny_model: Path, store: Path, tmp_path: Path) -> None:
+    model = Path(shutil.copytree(tiny_model, tmp_path / "model"))
+    done = run("measure", "recall", store, "--truth", annotated / "boxes.json", "--model", model, "--card", "toy")
+    assert done.returncode == 0, done.stderr
+    assert "32 images, 32 objects" in done.stdout
+    metrics = json.loads((model / "card.json").read_text())["metrics"]
+    assert set(metrics["toy"]["recall"]["0.5"]) == {"10", "50", "100", "300"}
+    assert 0 <= metrics["toy"]["recall"]["0.5"]["300"] <= 100
+
+
+def test_prototypes_of_true_boxes(annotated: Path, tiny_model: Path) -> None:
+    done = run("measure", "prototypes", "--truth", annotated / "boxes.json", "--model", tiny_model, "--episodes", "20")
+    assert done.returncode == 0, done.stderr
+    lines = [line for line in done.stdout.splitlines() if "n = 20" in line]
+    assert [line.split("  ")[0] for line in lines][:2] == ["features", "features, centred"]
+    assert len(lines) == 6
+    assert float(lines[0].split("%")[0].split()[-1]) > 90  # red and blue: even random weights see that
+
+
+def test_settings_are_chosen_and_used(annotated: Path, store: Path, tmp_path: Path) -> None:
+    command = ("measure", "colocalization", store, "--truth", annotated / "boxes.json", "--episodes", "10")
+    chosen = tmp_path / "settings.json"
+    grid = ("--kappa", "5", "--kappa", "20", "--objectness-weight", "0", "--objectness-weight", "10")
+    done = run(*command, *grid, "--choose", chosen)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("oracle direction") == 4
+    content = json.loads(chosen.read_text())
+    assert content["chosen_on"]["tried"] == 4
+    assert content["chosen_on"]["classes"] == list(CLASSES)
+    again = run(*command, "--settings", chosen)
+    assert again.stdout.count("vMF-MIL") == 1
+    assert f"kappa {content['kappa']:g}" in again.stdout
+    chosen.write_text("{}")
+    assert "holds no settings" in run(*command, "--settings", chosen).stderr
+
+
+def test_base_detection_has_a_figure(annotated: Path, tiny_model: Path) -> None:
+    done = run("measure", "base", "--truth", annotated / "boxes.json", "--model", tiny_model, "--images", "4")
+    assert done.returncode == 0, done.stderr
+    assert "AP50 of the trained classes on 4 images" in done.stdout
+
+
+@pytest.mark.parametrize("command", ["extract", "measure"])
+def test_what_is_not_there_is_exit_code_2(tmp_path: Path, tiny_model: Path, command: str) -> None:
+    missing = tmp_path / "nowhere.json"
+    arguments = {
+        "extract": ("extract", missing, "-o", tmp_path / "store", "--model", tiny_model),
+        "measure": ("measure", "recall", tmp_path / "store", "--truth", missing),
+    }[command]
+    done = run(*arguments)
+    assert done.returncode == 2
+    assert "nowhere.json cannot be read" in done.stderr

@@ -1,0 +1,53 @@
+"""Objectness of any box, from what is believed of the candidates."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from samples import random_boxes
+from tag2box.extract.objectness import Candidates, Objectness, log_odds, region_signals
+
+
+def candidates(seed: int = 0, count: int = 12) -> Candidates:
+    rng = np.random.default_rng(seed)
+    beliefs = rng.uniform(0.05, 0.95, size=(2, count)).astype(np.float32)
+    return Candidates(random_boxes(rng, count).astype(np.float32), *beliefs)
+
+
+def test_a_candidate_is_believed_as_itself() -> None:
+    known = candidates()
+    signals = region_signals(known.boxes, known, 100.0, 100.0)
+    np.testing.assert_allclose(signals[:, 0], log_odds(known.first.astype(np.float64)), atol=1e-6)
+    np.testing.assert_allclose(signals[:, 1], log_odds(known.second.astype(np.float64)), atol=1e-6)
+
+
+def test_any_other_box_borrows_from_the_nearest_as_far_as_it_reaches() -> None:
+    known = Candidates(
+        np.array([[0, 0, 10, 10], [50, 50, 90, 90]], dtype=np.float32),
+        np.array([0.8, 0.4], dtype=np.float32),
+        np.array([0.6, 0.2], dtype=np.float32),
+    )
+    signals = region_signals(np.array([[0, 0, 10, 20], [0, 0, 100, 100]], dtype=np.float32), known, 100.0, 100.0)
+    odds = [[0.4 / 0.6, 0.3 / 0.7], [0.064 / 0.936, 0.032 / 0.968]]  # overlaps 0.5 and 0.16
+    np.testing.assert_allclose(signals[:, :2], np.log(odds), rtol=1e-5)
+    sizes = np.log([np.sqrt(0.02), 1.0])
+    np.testing.assert_allclose(signals[:, 2:], np.column_stack([sizes, sizes**2]), atol=1e-6)
+
+
+@given(st.integers(0, 2**32 - 1))
+def test_signals_are_finite_and_probabilities_are_between_0_and_1(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    signals = region_signals(random_boxes(rng, 9), candidates(seed), 100.0, 100.0)
+    assert np.isfinite(signals).all()
+    chances = Objectness(*rng.standard_normal(5).tolist())(signals)
+    assert ((chances >= 0) & (chances <= 1)).all()
+
+
+def test_the_weights_are_those_of_the_formula() -> None:
+    signals = np.array([[1.0, 2.0, 3.0, 4.0]])
+    expected = 1 / (1 + np.exp(-(0.1 + 0.4 + 0.9 + 1.6 - 1.0)))
+    assert Objectness(0.1, 0.2, 0.3, 0.4, -1.0)(signals) == pytest.approx(expected)
+    np.testing.assert_allclose(log_odds(np.array([0.0, 0.5, 1.0])), [-9.21024, 0.0, 9.21024], atol=1e-4)

@@ -1,0 +1,91 @@
+"""From locations to candidates: what is kept, what is cut, in which order."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from samples import random_boxes
+from tag2box.boxes import box_overlaps
+from tag2box.extract.proposals import (
+    STRIDES,
+    ProposalRules,
+    final_rows,
+    first_candidates,
+    inside_photo,
+    location_centers,
+)
+from tag2box.training.detector.network import locations
+
+
+def test_locations_are_those_of_the_network() -> None:
+    for side in (64, 96, 480):
+        centers, levels = locations(side)
+        np.testing.assert_array_equal(np.concatenate(location_centers(side)), centers.numpy())
+        assert len(np.unique(levels.numpy())) == len(STRIDES)
+
+
+@given(st.integers(0, 2**32 - 1), st.floats(1.0, 480.0), st.floats(1.0, 480.0))
+def test_boxes_end_up_inside_with_a_few_pixels_at_least(seed: int, height: float, width: float) -> None:
+    boxes = random_boxes(np.random.default_rng(seed), 20, side=800.0) - 200.0
+    cut = inside_photo(boxes, height, width)
+    assert (cut >= 0).all()
+    assert (cut[:, 2:] <= np.array([width, height], dtype=np.float32)).all()
+    sides = cut[:, 2:] - cut[:, :2]
+    assert (sides >= np.minimum(4.0, [width, height]) - 1e-3).all()
+    within = ((boxes[:, :2] >= 0) & (boxes[:, 2:] <= [width, height])).all(axis=1)
+    large = (boxes[:, 2:] - boxes[:, :2] >= 4.0).all(axis=1)
+    np.testing.assert_allclose(cut[within & large], boxes[within & large], rtol=1e-5, atol=1e-4)
+
+
+def one_box_everywhere(side: int) -> tuple[np.ndarray, np.ndarray]:
+    """Boxes of one pixel more than a stride around every location, and qualities that fall along the rows."""
+    boxes = [
+        np.concatenate([centers - stride / 2, centers + stride / 2 + 1], axis=1)
+        for stride, centers in zip(STRIDES, location_centers(side), strict=True)
+    ]
+    together = np.concatenate(boxes)
+    return together, np.linspace(0.9, 0.1, len(together), dtype=np.float32)
+
+
+def test_locations_beside_the_photo_say_nothing_and_every_level_has_its_quota() -> None:
+    boxes, quality = one_box_everywhere(128)
+    rules = ProposalRules(considered=(5, 9, 9, 9), corrected=(3, 9, 9, 9))
+    kept, scores = first_candidates(boxes, quality, 128, 40.0, 60.0, rules)
+    assert len(kept) == 3 + 4 * 2 + 2 * 1 + 1 * 1  # the quota; then columns times rows on the photo
+    assert (kept[:3, 3] - kept[:3, 1] <= 9).all()
+    assert (np.diff(scores) < 0).all()
+
+
+def test_what_overlaps_a_better_box_of_its_level_goes() -> None:
+    boxes, quality = one_box_everywhere(64)
+    boxes[1] = boxes[0] + [0, 0, 0.5, 0]
+    rules = ProposalRules(considered=(2, 1, 1, 1), corrected=(2, 1, 1, 1))
+    kept, _ = first_candidates(boxes, quality, 64, 64.0, 64.0, rules)
+    np.testing.assert_array_equal(kept[0], boxes[0].clip(0))
+    assert len(kept) == 4
+
+
+def test_size_breaks_the_tie_between_regions_of_one_quality() -> None:
+    boxes = np.array([[0, 0, 10, 10], [20, 0, 60, 40]], dtype=np.float32)
+    same = np.array([0.5, 0.5], dtype=np.float32)
+    assert final_rows(boxes, same, same, ProposalRules(), 2).tolist() == [1, 0]
+    assert final_rows(boxes, same, same, ProposalRules(size_bonus=0.0), 2).tolist() == [0, 1]
+
+
+def test_both_stages_decide_which_regions_stay() -> None:
+    boxes = np.array([[0, 0, 10, 10], [20, 0, 30, 10], [40, 0, 50, 10]], dtype=np.float32)
+    first = np.array([0.9, 0.5, 0.5], dtype=np.float32)
+    second = np.array([0.1, 0.5, 0.4], dtype=np.float32)
+    assert final_rows(boxes, first, second, ProposalRules(), 2).tolist() == [1, 2]
+
+
+@given(st.integers(0, 2**32 - 1))
+def test_no_two_regions_overlap_more_than_the_rules_say(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    boxes = random_boxes(rng, 60).astype(np.float32)
+    scores = rng.uniform(size=60).astype(np.float32)
+    rows = final_rows(boxes, scores, scores, ProposalRules(final_overlap=0.5), 300)
+    overlaps = box_overlaps(boxes[rows], boxes[rows]) - np.eye(len(rows))
+    assert (overlaps <= 0.5).all()

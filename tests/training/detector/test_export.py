@@ -1,0 +1,95 @@
+"""The exported graphs compute what torch computes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnxruntime
+import pytest
+import torch
+
+from tag2box.extract import BOX_GRAPH, PHOTO_GRAPH, read_card
+from tag2box.training.detector.export import MAPS, BoxGraph, PhotoGraph, export_model
+from tag2box.training.detector.loop import Detector
+from tag2box.training.detector.recipe import Recipe
+from tiny_training import tiny_recipe
+
+BOXES = torch.tensor(
+    [
+        [0.0, 0.0, 64.0, 64.0],
+        [3.5, 7.0, 21.0, 60.0],
+        [60.0, 60.0, 64.0, 64.0],
+        [5.0, 5.0, 6.0, 5.5],
+        [-9.0, 3.0, 80.0, 40.0],
+    ]
+)
+
+
+def a_detector(recipe: Recipe) -> Detector:
+    """With corrections that are not all zero, as they are before training."""
+    detector = Detector(recipe, 3)
+    torch.nn.init.normal_(detector.heads.second.corrections.weight, std=0.3)
+    return detector.eval()
+
+
+def session(path: Path) -> Any:
+    return onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
+
+
+def ran(graph: Any, inputs: dict[str, torch.Tensor]) -> list[Any]:
+    """What a graph says; maps that it does not look at are no inputs of it."""
+    wanted = {entry.name for entry in graph.get_inputs()}
+    answers: list[Any] = graph.run(None, {name: inputs[name].numpy() for name in wanted})
+    return answers
+
+
+@torch.no_grad()
+@pytest.mark.parametrize(
+    ("share", "train_backbone", "pooled"), [(0.3, False, (4, 5)), (0.0, True, (4,)), (0.3, True, (3, 5))]
+)
+def test_both_graphs_equal_their_modules(
+    tmp_path: Path, share: float, train_backbone: bool, pooled: tuple[int, ...]
+) -> None:
+    recipe = tiny_recipe(
+        backbone_weights="imagenet", embedding_share=share, train_backbone=train_backbone, pooled=pooled
+    )
+    detector = a_detector(recipe)
+    export_model(tmp_path / "model", detector, recipe, {"photos": 1})
+    pixels = torch.randint(0, 256, (2, 64, 64, 3), dtype=torch.uint8, generator=torch.Generator().manual_seed(0))
+    wanted = PhotoGraph(detector)(pixels)
+    found = session(tmp_path / "model" / PHOTO_GRAPH).run(None, {"pixels": pixels.numpy()})
+    for ours, expected in zip(found, wanted, strict=True):
+        np.testing.assert_allclose(ours, expected, atol=1e-4, rtol=1e-4)
+    assert found[0].shape == (2, 64 + 16 + 4 + 1, 4)
+    assert ((found[1] > 0) & (found[1] < 1)).all()
+    boxes = session(tmp_path / "model" / BOX_GRAPH)
+    card = read_card(tmp_path / "model")
+    for number in range(2):
+        maps = dict(zip(MAPS, (values[number] for values in wanted[2:]), strict=True))
+        for count in (1, 5):
+            expected = BoxGraph(detector)(BOXES[:count], *maps.values())
+            for ours, theirs in zip(ran(boxes, maps | {"boxes": BOXES[:count]}), expected, strict=True):
+                np.testing.assert_allclose(ours, theirs, atol=1e-4, rtol=1e-4)
+            assert expected[2].shape == (count, card.dimension)
+            assert card.embedding == (8 if share else 0)
+
+
+def test_the_card_says_what_the_features_are(tmp_path: Path) -> None:
+    recipe = tiny_recipe(pooled=(4,), embedding_share=0.0)
+    export_model(tmp_path, a_detector(recipe), recipe, {"photos": 1})
+    plain = read_card(tmp_path)
+    assert (plain.image_size, plain.pooled, plain.embedding, plain.trained_on) == (64, 112, 0, {"photos": 1})
+    assert plain.recipe == recipe.to_json()
+
+
+@torch.no_grad()
+def test_the_two_parts_of_a_feature_weigh_what_the_recipe_says() -> None:
+    recipe = tiny_recipe(backbone_weights="imagenet", embedding_share=0.3)
+    detector = a_detector(recipe)
+    pixels = torch.randint(0, 256, (1, 64, 64, 3), dtype=torch.uint8, generator=torch.Generator().manual_seed(1))
+    maps = [values[0] for values in PhotoGraph(detector)(pixels)[2:]]
+    features = BoxGraph(detector)(BOXES, *maps)[2]
+    pooled, embedding = features[:, :432].square().sum(1), features[:, 432:].square().sum(1)
+    torch.testing.assert_close(embedding / (pooled + embedding), torch.full((5,), 0.3))

@@ -1,0 +1,220 @@
+"""Training falls, goes on where it was, and stops with a reason."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor, distributed, nn
+
+from tag2box.errors import TrainingError
+from tag2box.training.detector import loop
+from tag2box.training.detector.checkpoint import CHECKPOINT_NAME
+from tag2box.training.detector.examples import Example, Examples
+from tag2box.training.detector.journal import JOURNAL_NAME, Journal, read_journal
+from tag2box.training.detector.loop import Detector, drawn_rows, train_detector
+from tag2box.training.detector.recipe import Recipe
+from tag2box.training.detector.run import RUN_NAME, begin_run
+from tag2box.training.detector.workers import Workers
+from tiny_training import tiny_recipe
+
+LOSSES = {"total", "first box", "first quality", "class", "correction", "quality"}
+
+
+def silent(step: int, losses: dict[str, float]) -> None:
+    pass
+
+
+def stop_after(last: int) -> Callable[[int, dict[str, float]], None]:
+    def report(step: int, losses: dict[str, float]) -> None:
+        if step == last:
+            raise KeyboardInterrupt
+
+    return report
+
+
+def journal_of(folder: Path) -> list[dict[str, Any]]:
+    """All but the clock."""
+    return [
+        {name: value for name, value in line.items() if name != "seconds"}
+        for line in read_journal(folder / JOURNAL_NAME)
+    ]
+
+
+def weights_of(detector: Detector) -> dict[str, Tensor]:
+    return detector.state_dict()
+
+
+@pytest.mark.parametrize("count", [1, 2, 3])
+@pytest.mark.parametrize("examples", [1, 5, 12])
+def test_every_example_is_seen_once_an_epoch_by_any_number_of_workers(count: int, examples: int) -> None:
+    recipe = tiny_recipe(batch=2, seed=4)
+    stream = []
+    for step in range(60 // (2 * count)):
+        parts = [drawn_rows(examples, recipe, Workers(rank, count), step) for rank in range(count)]
+        assert [len(part) for part in parts] == [2] * count
+        stream += np.stack(parts, axis=1).ravel().tolist()
+    alone = [row for step in range(30) for row in drawn_rows(examples, recipe, Workers(0, 1), step)]
+    assert stream == alone
+    epochs = [tuple(stream[begin : begin + examples]) for begin in range(0, 60, examples)]
+    assert all(sorted(epoch) == list(range(examples)) for epoch in epochs)
+    assert len(set(epochs)) > 1 or examples == 1
+
+
+@pytest.mark.parametrize("train_backbone", [False, True])
+def test_losses_fall(tmp_path: Path, examples: Examples, train_backbone: bool) -> None:
+    recipe = tiny_recipe(train_backbone=train_backbone, steps=18, learning_rate=5e-3)
+    before = weights_of(Detector(recipe, 2))
+    after = weights_of(train_detector(tmp_path, recipe, examples, silent))
+    lines = journal_of(tmp_path)
+    assert [line["step"] for line in lines] == list(range(18))
+    assert set(lines[0]) == LOSSES | {"step"}
+    totals = [line["total"] for line in lines]
+    assert np.mean(totals[-6:]) < 0.8 * np.mean(totals[:3])
+    assert {name.split(".")[0] for name in after} == {"heads"} | ({"trained_backbone"} if train_backbone else set())
+    fixed = {name for name in before if torch.equal(before[name], after[name])}
+    assert not [name for name in fixed if name.endswith(".weight")]
+
+
+@pytest.mark.parametrize(("train_backbone", "last"), [(False, 2), (False, 6), (True, 5)])
+def test_an_interrupted_run_goes_on_to_the_same_weights(
+    tmp_path: Path, examples: Examples, train_backbone: bool, last: int
+) -> None:
+    recipe = tiny_recipe(train_backbone=train_backbone)
+    whole = train_detector(_folder(tmp_path, "whole"), recipe, examples, silent)
+    broken = _folder(tmp_path, "broken")
+    with pytest.raises(KeyboardInterrupt):
+        train_detector(broken, recipe, examples, stop_after(last))
+    seen: list[int] = []
+    resumed = train_detector(broken, recipe, examples, lambda step, losses: seen.append(step))
+    assert seen == list(range(last // 3 * 3 + 1, 9))
+    assert weights_of(whole).keys() == weights_of(resumed).keys()
+    assert all(torch.equal(values, weights_of(resumed)[name]) for name, values in weights_of(whole).items())
+    assert journal_of(broken) == journal_of(tmp_path / "whole")
+    assert not resumed.training
+
+
+def test_a_finished_run_has_nothing_left_to_do(tmp_path: Path, examples: Examples) -> None:
+    recipe = tiny_recipe(steps=2)
+    done = train_detector(tmp_path, recipe, examples, silent)
+    again = train_detector(tmp_path, recipe, examples, stop_after(0))
+    assert all(torch.equal(values, weights_of(again)[name]) for name, values in weights_of(done).items())
+    assert len(journal_of(tmp_path)) == 2
+
+
+def test_how_often_is_saved_may_change_but_nothing_else(tmp_path: Path, examples: Examples) -> None:
+    train_detector(tmp_path, tiny_recipe(steps=2), examples, silent)
+    train_detector(tmp_path, tiny_recipe(steps=2, checkpoint_every=1), examples, silent)
+    for other in (tiny_recipe(steps=3), tiny_recipe(steps=2, seed=1), tiny_recipe(steps=2, embedding=16)):
+        with pytest.raises(TrainingError, match="belongs to another run"):
+            train_detector(tmp_path, other, examples, silent)
+    fewer = Examples(examples.classes, examples.items[1:])
+    with pytest.raises(TrainingError, match="belongs to another run"):
+        train_detector(tmp_path, tiny_recipe(steps=2), fewer, silent)
+
+
+def test_what_a_run_began_with_stays_written(tmp_path: Path, examples: Examples) -> None:
+    """The message of a refusal sends the reader to the recipe that stands in the folder."""
+    begin_run(tmp_path, tiny_recipe(steps=2), examples)
+    began = (tmp_path / RUN_NAME).read_text()
+    train_detector(tmp_path, tiny_recipe(steps=2), examples, silent)
+    begin_run(tmp_path, tiny_recipe(steps=7), examples)
+    assert (tmp_path / RUN_NAME).read_text() == began
+
+
+@pytest.mark.parametrize("share", [0.0, 0.001, 0.5, 0.999])
+def test_a_truncated_checkpoint_is_refused(tmp_path: Path, examples: Examples, share: float) -> None:
+    recipe = tiny_recipe(steps=1)
+    train_detector(tmp_path, recipe, examples, silent)
+    checkpoint = tmp_path / CHECKPOINT_NAME
+    content = checkpoint.read_bytes()
+    checkpoint.write_bytes(content[: int(share * len(content))])
+    with pytest.raises(TrainingError, match=rf"{CHECKPOINT_NAME} cannot be read"):
+        train_detector(tmp_path, recipe, examples, silent)
+
+
+def test_a_loss_that_is_no_number_ends_the_run(
+    tmp_path: Path, examples: Examples, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    losses = loop.batch_losses
+
+    def broken(*arguments: Any) -> dict[str, Tensor]:
+        return losses(*arguments) | {"class": torch.tensor(float("nan"))}
+
+    monkeypatch.setattr(loop, "batch_losses", broken)
+    with pytest.raises(TrainingError, match="the loss of step 0 is not a number"):
+        train_detector(tmp_path, tiny_recipe(), examples, silent)
+    assert journal_of(tmp_path) == []
+
+
+def test_a_batch_without_objects_is_learned_from_all_the_same(tmp_path: Path, examples: Examples) -> None:
+    """Where everything is too small to count, no location answers and no region is sampled."""
+    specks = tuple(
+        Example(
+            item.path, item.height, item.width, item.boxes[:, [0, 1, 0, 1]] + [0, 0, 1, 1], item.labels, item.ignored
+        )
+        for item in examples.items
+    )
+    train_detector(tmp_path, tiny_recipe(steps=2), Examples(examples.classes, specks), silent)
+    assert [line["total"] for line in journal_of(tmp_path)] == [0.0, 0.0]
+
+
+@pytest.mark.parametrize("step", [0, 1, 50, 99])
+def test_learning_rates_rise_and_fall(step: int) -> None:
+    recipe = Recipe(backbone_weights="random", train_backbone=True, steps=100, warm_up=2)
+    weights = [nn.Parameter(torch.zeros(1)) for _ in range(2)]
+    optimizer = torch.optim.AdamW([{"params": [entry]} for entry in weights])
+    loop._set_learning_rates(optimizer, recipe, step)
+    factor = {0: 0.5, 1: 1.0, 50: 0.51, 99: 0.02}[step]
+    rates = [group["lr"] for group in optimizer.param_groups]
+    assert rates == pytest.approx([factor * 2e-3, factor * 1e-4], rel=0.02)
+
+
+def test_a_journal_is_cut_back_to_the_checkpoint(tmp_path: Path) -> None:
+    with Journal(tmp_path, 0, writes=True) as journal:
+        for step in range(4):
+            journal.write(step, {"total": step / 3}, 0.123)
+    with (tmp_path / JOURNAL_NAME).open("a") as file:
+        file.write('{"step": 4, "tot')
+    assert [line["step"] for line in read_journal(tmp_path / JOURNAL_NAME)] == [0, 1, 2, 3]
+    with Journal(tmp_path, 2, writes=True) as journal:
+        journal.write(2, {"total": 9.0}, 0.0)
+    assert [(line["step"], line["total"]) for line in journal_of(tmp_path)] == [(0, 0.0), (1, 0.333333), (2, 9.0)]
+    with Journal(tmp_path, 0, writes=False) as journal:
+        journal.write(0, {"total": 1.0}, 0.0)
+    assert len(journal_of(tmp_path)) == 3
+
+
+def test_gradients_are_averaged_over_the_workers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The other worker has gradients of 4 for all weights; this one has none for the bias, and one weight is fixed."""
+    network = nn.Linear(3, 2)
+    network.register_parameter("fixed", nn.Parameter(torch.ones(5), requires_grad=False))
+    network.weight.grad = torch.full((2, 3), 2.0)
+
+    def all_reduce(flat: Tensor) -> None:
+        assert flat.tolist() == [2.0] * 6 + [0.0] * 2
+        flat += 4.0
+
+    monkeypatch.setattr(distributed, "all_reduce", all_reduce)
+    Workers(0, 2).average_gradients(network)
+    assert network.weight.grad.tolist() == [[3.0] * 3] * 2
+    assert network.bias.grad is not None
+    assert network.bias.grad.tolist() == [2.0] * 2
+
+
+def test_one_worker_alone_asks_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(distributed, "all_reduce")
+    network = nn.Linear(3, 2)
+    network.weight.grad = torch.full((2, 3), 2.0)
+    Workers(0, 1).average_gradients(network)
+    assert network.weight.grad.tolist() == [[2.0] * 3] * 2
+    assert network.bias.grad is None
+
+
+def _folder(parent: Path, name: str) -> Path:
+    (parent / name).mkdir()
+    return parent / name
