@@ -32,7 +32,7 @@ from tag2box.files import write_json
 from tag2box.methods.detectors import CosineHead, fit_cosine_head
 from tag2box.methods.localizers import VmfForeground, VmfMil
 from tag2box.methods.localizers.solution import Solution
-from tag2box.product.localizing import localizer_of
+from tag2box.product.localizing import localizer_of, prior_of
 from tag2box.store import FeatureStore
 from tag2box.types import ProposalBag, Truth
 from tag2box.viz import (
@@ -99,7 +99,8 @@ def run_demo(
     say("Learning a classifier for each tag and detecting in the new photos.")
     found = {label: solution.localization for label, solution in solutions.items()}
     tags = [photo.tags for photo in photos]
-    head = fit_cosine_head([photo.bag for photo in photos], tags, found, center=localizer.center)
+    bags, prior = [photo.bag for photo in photos], prior_of(extractor)
+    head = fit_cosine_head(bags, tags, found, center=localizer.center, prior=prior)
     results = _evaluate(photos, queries, solutions, head)
     write_json(folder / "results.json", asdict(results))
     _write_report(folder / "report.html", photos, queries, solutions, head)

@@ -60,6 +60,12 @@ def localizer_of(extractor: Extractor) -> VmfMil:
     return make_localizer(fitted, read_settings(extractor.folder / SETTINGS_NAME))
 
 
+def prior_of(extractor: Extractor) -> Background:
+    """What speaks against a region in a new photo: that the detector takes it for no object."""
+    settings = read_settings(extractor.folder / SETTINGS_NAME)
+    return SummedBackground(((settings.objectness_weight, OddsBackground()),))
+
+
 def write_settings(path: Path, settings: Settings, chosen_on: dict[str, Any]) -> None:
     """Write settings, and what they were chosen on."""
     write_json(path, asdict(settings) | {"chosen_on": chosen_on})

@@ -15,7 +15,7 @@ from tag2box.arrays import Array
 from tag2box.errors import NoImagesOfClassError, ShapeError, TooFewImagesError
 from tag2box.evaluation import ap_area, average_precisions, macro_mean, match_voc
 from tag2box.methods.detectors import CosineHead, fit_cosine_head, fit_few_shot
-from tag2box.methods.localizers import center_bag
+from tag2box.methods.localizers import NO_BACKGROUND, OddsBackground, center_bag
 from tag2box.types import ABSENT, Localization, ProposalBag
 from tag2box.worlds import World, plant_task
 
@@ -202,3 +202,11 @@ def test_heads_that_make_no_sense_are_refused() -> None:
         CosineHead(("a",), random_units(rng, 1, 6)).detect(random_bag(rng))
     with pytest.raises(ShapeError, match="max_detections is -1"):
         CosineHead(("a",), random_units(rng, 1, 5)).detect(random_bag(rng), max_detections=-1)
+
+
+def test_a_prior_counts_against_regions_in_new_photos_alone() -> None:
+    bags, found = support()
+    plain, wary = (fit_cosine_head(bags, TAGS, found, prior=prior) for prior in (NO_BACKGROUND, OddsBackground()))
+    np.testing.assert_array_equal(plain.directions, wary.directions)
+    expected = plain.score(bags[2]) - OddsBackground().log_score(bags[2])[:, None]
+    np.testing.assert_allclose(wary.score(bags[2]), expected)

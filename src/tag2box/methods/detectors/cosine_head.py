@@ -16,7 +16,7 @@ from tag2box.errors import NoImagesOfClassError, ShapeError
 from tag2box.methods.detectors.cosine_loss import CosineLoss
 from tag2box.methods.detectors.lbfgs import minimize
 from tag2box.methods.detectors.query import MAX_DETECTIONS, MAX_OVERLAP, ranked_regions
-from tag2box.methods.localizers import center_bag
+from tag2box.methods.localizers import NO_BACKGROUND, Background, center_bag
 from tag2box.sphere import direction_and_length
 from tag2box.types import ABSENT, Detections, Localization, ProposalBag, require_dimension, require_tag_set
 
@@ -35,6 +35,8 @@ class CosineHead:
     tau: float = TAU
     center: Array | None = None
     """(d,), mean of the base features; None leaves features as they are"""
+    prior: Background = NO_BACKGROUND
+    """What speaks against a region whatever the class, such as a low objectness (9.4)"""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "directions", frozen(self.directions, np.float64))
@@ -45,9 +47,10 @@ class CosineHead:
             object.__setattr__(self, "center", frozen(self.center, np.float64))
 
     def score(self, bag: ProposalBag) -> Array:
-        """(n, C) scores, (9.1)."""
+        """(n, C) scores, (9.1), less what the prior says against each region (9.4)."""
         require_dimension("detection head", bag, self.directions.shape[1])
-        return self.tau * (center_bag(bag, self.center).features.astype(np.float64) @ self.directions.T)
+        likeness = center_bag(bag, self.center).features.astype(np.float64) @ self.directions.T
+        return self.tau * likeness - self.prior.log_score(bag)[:, None]
 
     def detect(
         self, bag: ProposalBag, *, max_overlap: float = MAX_OVERLAP, max_detections: int = MAX_DETECTIONS
@@ -69,11 +72,13 @@ def fit_cosine_head(
     tau: float = TAU,
     balanced: bool = False,
     center: Array | None = None,
+    prior: Background = NO_BACKGROUND,
 ) -> CosineHead:
     """Learn all classes together from localized support images.
 
     ``localizations[c]`` belongs to the bags tagged c, in their order. Its rows are the positives of c; all regions of
-    the bags without c are its negatives. ``balanced`` gives both sides the same total weight.
+    the bags without c are its negatives. ``balanced`` gives both sides the same total weight. The prior counts in new
+    photos only.
     """
     classes = tuple(localizations)
     require_tagged(bags, tags, classes)
@@ -83,7 +88,7 @@ def fit_cosine_head(
     signs = np.where(positive, 1.0, -1.0)
     loss = CosineLoss(features, signs, _shares(positive, negative, balanced), tau)
     start = np.stack([direction_and_length(features[positive[:, c]].sum(axis=0))[0] for c in range(len(classes))])
-    return CosineHead(classes, _minimize_on_sphere(loss, start), tau, center)
+    return CosineHead(classes, _minimize_on_sphere(loss, start), tau, center, prior)
 
 
 def _minimize_on_sphere(loss: CosineLoss, start: Array) -> Array:

@@ -10,7 +10,7 @@ import numpy as np
 
 from tag2box.errors import TooFewImagesError
 from tag2box.methods.detectors.cosine_head import TAU, CosineHead, fit_cosine_head, require_images, require_tagged
-from tag2box.methods.localizers import Localizer
+from tag2box.methods.localizers import NO_BACKGROUND, Background, Localizer
 from tag2box.types import Localization, ProposalBag
 
 
@@ -33,11 +33,12 @@ def fit_few_shot(
     *,
     tau: float = TAU,
     balanced: bool = False,
+    prior: Background = NO_BACKGROUND,
 ) -> FewShotFit:
     """Tags in, detector out: ``tags[i]`` are the classes that ``bags[i]`` shows; none makes it a negative for all."""
     require_tagged(bags, tags, classes)
     localizations = {label: _localize(label, bags, tags, localizer, rng) for label in classes}
-    head = fit_cosine_head(bags, tags, localizations, tau=tau, balanced=balanced, center=localizer.center)
+    head = fit_cosine_head(bags, tags, localizations, tau=tau, balanced=balanced, center=localizer.center, prior=prior)
     return FewShotFit(head, localizations)
 
 
