@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from enum import StrEnum
 from itertools import product
+from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -190,8 +191,9 @@ def _dataset(truth: Path, classes: Classes, split: str) -> Dataset:
     return dataset.only(wanted[classes])
 
 
-def _percent(values: dict[int, float]) -> dict[str, float]:
-    return {str(count): round(100 * value, 1) for count, value in values.items()}
+def _percent(values: dict[int, float]) -> dict[str, float | None]:
+    """In percent; JSON has no NaN, so nothing to count is null."""
+    return {str(count): None if isnan(value) else round(100 * value, 1) for count, value in values.items()}
 
 
 def _interval(interval: Interval) -> dict[str, float]:

@@ -83,7 +83,7 @@ def read_card(folder: Path) -> Card:
         known = {entry.name: content[entry.name] for entry in fields(Card)}
         card = Card(**known | {"rules": rules, "objectness": Objectness(**content["objectness"])})
         found = {name: file_hash(folder / name) for name in (PHOTO_GRAPH, BOX_GRAPH)}
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise ModelError(
             f"{folder} holds no usable model: {type(error).__name__}: {error}.",
             f"a folder with {CARD_NAME}, {PHOTO_GRAPH} and {BOX_GRAPH}, as tag2box train writes it",
