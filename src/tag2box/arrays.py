@@ -28,6 +28,12 @@ def sigmoid(logits: Array) -> Array:
     return np.exp(-np.logaddexp(0.0, -logits))
 
 
+def log_odds(probabilities: Array, epsilon: float) -> Array:
+    """Log of p over one minus p, cut ``epsilon`` away from 0 and 1."""
+    cut = np.clip(probabilities, epsilon, 1.0 - epsilon)
+    return np.log(cut) - np.log1p(-cut)
+
+
 def frozen(values: npt.ArrayLike, dtype: npt.DTypeLike) -> npt.NDArray[Any]:
     """A read-only array of ``dtype``: a copy, unless nobody can write to the values any more."""
     array = np.asarray(values, dtype=dtype, order="C")

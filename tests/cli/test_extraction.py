@@ -115,3 +115,8 @@ def test_what_is_not_there_is_exit_code_2(tmp_path: Path, tiny_model: Path, comm
     done = run(*arguments)
     assert done.returncode == 2
     assert "nowhere.json cannot be read" in done.stderr
+
+
+def test_a_split_with_few_classes_can_be_measured(annotated: Path, store: Path) -> None:
+    done = run("measure", "recall", store, "--truth", annotated / "boxes.json", "--split", "voc1")
+    assert done.returncode == 0, done.stderr

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from samples import random_boxes
-from tag2box.extract.objectness import Candidates, Objectness, log_odds, region_signals
+from tag2box.arrays import log_odds
+from tag2box.extract.objectness import EPSILON, Candidates, Objectness, region_signals
 
 
 def candidates(seed: int = 0, count: int = 12) -> Candidates:
@@ -20,8 +21,8 @@ def candidates(seed: int = 0, count: int = 12) -> Candidates:
 def test_a_candidate_is_believed_as_itself() -> None:
     known = candidates()
     signals = region_signals(known.boxes, known, 100.0, 100.0)
-    np.testing.assert_allclose(signals[:, 0], log_odds(known.first.astype(np.float64)), atol=1e-6)
-    np.testing.assert_allclose(signals[:, 1], log_odds(known.second.astype(np.float64)), atol=1e-6)
+    np.testing.assert_allclose(signals[:, 0], log_odds(known.first.astype(np.float64), EPSILON), atol=1e-6)
+    np.testing.assert_allclose(signals[:, 1], log_odds(known.second.astype(np.float64), EPSILON), atol=1e-6)
 
 
 def test_any_other_box_borrows_from_the_nearest_as_far_as_it_reaches() -> None:
@@ -50,4 +51,4 @@ def test_the_weights_are_those_of_the_formula() -> None:
     signals = np.array([[1.0, 2.0, 3.0, 4.0]])
     expected = 1 / (1 + np.exp(-(0.1 + 0.4 + 0.9 + 1.6 - 1.0)))
     assert Objectness(0.1, 0.2, 0.3, 0.4, -1.0)(signals) == pytest.approx(expected)
-    np.testing.assert_allclose(log_odds(np.array([0.0, 0.5, 1.0])), [-9.21024, 0.0, 9.21024], atol=1e-4)
+    np.testing.assert_allclose(log_odds(np.array([0.0, 0.5, 1.0]), EPSILON), [-9.21024, 0.0, 9.21024], atol=1e-4)

@@ -83,9 +83,10 @@ def prototypes(
     """Say how well features of true boxes tell the classes apart: nearest prototype of five."""
     import numpy as np
 
+    from tag2box.arrays import unit_rows
     from tag2box.cli.progress import step_progress
     from tag2box.experiments.prototypes import centered, draw_objects, prototype_accuracy
-    from tag2box.extract import Extractor, load_photo
+    from tag2box.extract import Extractor
 
     console = Console(highlight=False)
     dataset = _dataset(truth, classes, split)
@@ -94,7 +95,7 @@ def prototypes(
     rows = []
     with step_progress("Describing", len(objects), console) as advance:
         for done, thing in enumerate(objects, 1):
-            seen = extractor.see(load_photo(thing.image.path, extractor.card.image_size))
+            seen = extractor.see_file(thing.image.path)
             rows.append(extractor.describe(seen, thing.image.truth.boxes[[thing.row]]).features[0])
             advance(done, {})
     raw = np.stack(rows).astype(np.float64)
@@ -103,7 +104,7 @@ def prototypes(
     parts |= {"embedding part": raw[:, extractor.card.pooled :]} if extractor.card.embedding else {}
     figures = {}
     for name, values in parts.items():
-        unit = values / np.linalg.norm(values, axis=1, keepdims=True)
+        unit, _ = unit_rows(name, values)
         for title, seen_from in ((name, unit), (f"{name}, centred", centered(unit))):
             accuracy = prototype_accuracy(seen_from, labels, episodes, seed)
             console.print(f"{title:24s} {_shown(accuracy)}")
@@ -182,13 +183,9 @@ def _dataset(truth: Path, classes: Classes, split: str) -> Dataset:
 
     dataset = read_dataset(truth)
     known = load_split(split)
-    wanted = {
-        Classes.all: dataset.classes,
-        Classes.base: known.base,
-        Classes.novel: known.novel,
-        Classes.held_out: hold_out_classes(known.base, HELD_OUT),
-    }
-    return dataset.only(wanted[classes])
+    if classes is Classes.held_out:
+        return dataset.only(hold_out_classes(known.base, HELD_OUT))
+    return dataset.only({Classes.all: dataset.classes, Classes.base: known.base, Classes.novel: known.novel}[classes])
 
 
 def _percent(values: dict[int, float]) -> dict[str, float | None]:

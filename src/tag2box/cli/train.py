@@ -29,7 +29,7 @@ def train(
     from tag2box.training.detector.examples import training_examples
     from tag2box.training.detector.loop import train_detector
     from tag2box.training.detector.recipe import Recipe, read_recipe
-    from tag2box.training.detector.run import begin_run, finish_run
+    from tag2box.training.detector.run import MODEL_NAME, begin_run, finish_run
     from tag2box.training.detector.workers import is_first_worker
     from tag2box.training.objectness import PHOTOS, calibrate
 
@@ -46,5 +46,5 @@ def train(
     finish_run(output, detector, settings, examples)
     if is_first_worker():
         with step_progress("Calibrating objectness", PHOTOS, console) as advance:
-            calibrate(output / "model", labelled, advance)
-    console.print(f"Wrote the model to {output / 'model'}.", soft_wrap=True, markup=False)
+            calibrate(output / MODEL_NAME, labelled, advance)
+    console.print(f"Wrote the model to {output / MODEL_NAME}.", soft_wrap=True, markup=False)

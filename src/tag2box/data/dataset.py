@@ -63,6 +63,10 @@ class Dataset:
         kept = [image for image in self.images if not set(image.truth.labels.tolist()) & set(classes)]
         return Dataset(tuple(label for label in self.classes if label not in classes), tuple(kept))
 
+    def showing_only(self, classes: Collection[str]) -> Dataset:
+        """The images that show no object of the other classes that are labelled here."""
+        return self.without(set(self.classes) - set(classes))
+
     def showing(self, classes: Collection[str]) -> Dataset:
         """The images that are tagged with at least one of ``classes``."""
         return Dataset(self.classes, tuple(image for image in self.images if image.tags & set(classes)))

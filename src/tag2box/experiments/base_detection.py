@@ -9,10 +9,10 @@ import numpy as np
 from tag2box.boxes import suppress_overlaps
 from tag2box.data import DatasetImage
 from tag2box.evaluation import ap_101_points, average_precisions, macro_mean, match_coco
-from tag2box.extract import Extractor, load_photo
+from tag2box.extract import Extractor
+from tag2box.methods.detectors.query import MAX_OVERLAP
 from tag2box.types import Detections, Truth
 
-MAX_OVERLAP = 0.5
 LEAST_PROBABILITY = 0.02
 
 
@@ -30,7 +30,7 @@ def base_average_precision(
 
 def _detect(extractor: Extractor, image: DatasetImage, classes: tuple[str, ...]) -> Detections:
     """Every region scored by its class times the overlap that it is believed to have."""
-    seen = extractor.see(load_photo(image.path, extractor.card.image_size))
+    seen = extractor.see_file(image.path)
     bag = extractor.bag(seen, image.image_id)
     probabilities = extractor.describe(seen, bag.boxes).classes[:, :-1].astype(np.float64)
     per_class = []

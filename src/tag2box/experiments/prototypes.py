@@ -15,6 +15,7 @@ from tag2box.arrays import Array
 from tag2box.data import DatasetImage, Draws
 from tag2box.errors import PoolTooSmallError
 from tag2box.evaluation import Interval, t_interval
+from tag2box.methods.localizers import center_rows
 
 SHOTS = 5
 QUERIES = 10
@@ -58,8 +59,7 @@ def prototype_accuracy(features: Array, labels: Sequence[str], episodes: int, se
 
 def centered(features: Array) -> Array:
     """Unit features seen from their mean."""
-    moved = features - features.mean(axis=0)
-    return moved / np.linalg.norm(moved, axis=1, keepdims=True)
+    return center_rows(features, features.mean(axis=0))[0]
 
 
 def _episode(features: Array, names: np.ndarray, classes: np.ndarray, rng: np.random.Generator) -> float:

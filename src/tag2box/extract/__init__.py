@@ -3,7 +3,8 @@
 from tag2box.extract.batch import BatchOutcome, extract_photos
 from tag2box.extract.card import BOX_GRAPH, CARD_NAME, PHOTO_GRAPH, Card, read_card, write_card
 from tag2box.extract.extractor import Descriptions, Extractor, SeenPhoto, shipped_model
-from tag2box.extract.objectness import Candidates, Objectness, log_odds
+from tag2box.extract.graphs import OnnxGraph
+from tag2box.extract.objectness import Candidates, Objectness
 from tag2box.extract.photos import Photo, load_photo, on_canvas
 from tag2box.extract.proposals import ProposalRules
 from tag2box.extract.sources import PhotoFile, find_photos
@@ -18,6 +19,7 @@ __all__ = [
     "Descriptions",
     "Extractor",
     "Objectness",
+    "OnnxGraph",
     "Photo",
     "PhotoFile",
     "ProposalRules",
@@ -25,7 +27,6 @@ __all__ = [
     "extract_photos",
     "find_photos",
     "load_photo",
-    "log_odds",
     "on_canvas",
     "read_card",
     "shipped_model",

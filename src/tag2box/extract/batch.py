@@ -12,7 +12,6 @@ from typing import final
 
 from tag2box.errors import PhotoError
 from tag2box.extract.extractor import Extractor
-from tag2box.extract.photos import load_photo
 from tag2box.extract.sources import PhotoFile
 from tag2box.store import StoreHeader, StoreWriter
 from tag2box.types import ProposalBag
@@ -78,7 +77,7 @@ def _results(extractor: Extractor, photos: Sequence[PhotoFile]) -> Iterator[Resu
 
 def _result(extractor: Extractor, photo: PhotoFile) -> Result:
     try:
-        picture = load_photo(photo.path, extractor.card.image_size)
-        return extractor.bag(extractor.see(picture), photo.image_id), picture.source_hash
+        seen = extractor.see_file(photo.path)
+        return extractor.bag(seen, photo.image_id), seen.photo.source_hash
     except PhotoError as error:
         return error

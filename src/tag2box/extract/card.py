@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any, Self, final
 
-from tag2box.errors import ModelError
+from tag2box.errors import ModelError, reason_of
 from tag2box.extract.objectness import Objectness
 from tag2box.extract.proposals import ProposalRules
 from tag2box.files import write_json
@@ -85,7 +85,7 @@ def read_card(folder: Path) -> Card:
         found = {name: file_hash(folder / name) for name in (PHOTO_GRAPH, BOX_GRAPH)}
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise ModelError(
-            f"{folder} holds no usable model: {type(error).__name__}: {error}.",
+            f"{folder} holds no usable model: {reason_of(error)}.",
             f"a folder with {CARD_NAME}, {PHOTO_GRAPH} and {BOX_GRAPH}, as tag2box train writes it",
             "give the folder `model` of a training run.",
         ) from error

@@ -81,8 +81,11 @@ class Extractor:
 
     def extract(self, path: Path, image_id: str | None = None) -> ProposalBag:
         """The bag of a picture file; its id is the file's name unless another is given."""
-        photo = load_photo(path, self.card.image_size)
-        return self.bag(self.see(photo), image_id if image_id is not None else path.name)
+        return self.bag(self.see_file(path), image_id if image_id is not None else path.name)
+
+    def see_file(self, path: Path) -> SeenPhoto:
+        """Load a picture and run the first graph."""
+        return self.see(load_photo(path, self.card.image_size))
 
     def see(self, photo: Photo) -> SeenPhoto:
         """Run the first graph."""

@@ -25,20 +25,22 @@ class Graph(Protocol):
 
 @final
 class OnnxGraph:
-    """A graph in a file, run by ONNX Runtime; several threads may call it."""
+    """A graph run by ONNX Runtime; several threads may call it."""
 
-    def __init__(self, path: Path, threads: int) -> None:
-        """Load the file; ``threads`` work on one call."""
+    def __init__(self, graph: Path | bytes, threads: int) -> None:
+        """Load a file, or what would be in one; ``threads`` work on one call."""
         import onnxruntime
 
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = threads
         options.inter_op_num_threads = 1
         try:
-            self._session = onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+            source = graph if isinstance(graph, bytes) else str(graph)
+            self._session = onnxruntime.InferenceSession(source, options, providers=["CPUExecutionProvider"])
         except Exception as error:  # ONNX Runtime's errors share no class
+            name = "the exported graph" if isinstance(graph, bytes) else graph
             raise ModelError(
-                f"{path} cannot be run: {reason_of(error)}.", "a graph of tag2box train", "export the model again."
+                f"{name} cannot be run: {reason_of(error)}.", "a graph of tag2box train", "export the model again."
             ) from error
         self.inputs = tuple(entry.name for entry in self._session.get_inputs())
         self._outputs = [entry.name for entry in self._session.get_outputs()]

@@ -10,10 +10,11 @@ from typing import final
 
 import numpy as np
 
-from tag2box.arrays import Array, Float32s, sigmoid
+from tag2box.arrays import Array, Float32s, log_odds, sigmoid
 from tag2box.boxes import Boxes, box_areas, box_overlaps
 
-LEAST, MOST = 1e-4, 1.0 - 1e-4
+EPSILON = 1e-4
+"""Nobody is surer than that."""
 
 
 @final
@@ -56,11 +57,5 @@ def region_signals(regions: Boxes, candidates: Candidates, height: float, width:
     nearest = overlaps.argmax(axis=1) if len(candidates.boxes) else np.zeros(len(regions), dtype=np.int64)
     size = 0.5 * np.log(np.maximum(box_areas(regions), 1.0) / (height * width))
     stages = (np.append(belief, 0.0) for belief in (candidates.first, candidates.second))  # no candidate, no belief
-    beliefs = [log_odds(reach * belief[nearest]) for belief in stages]
+    beliefs = [log_odds(reach * belief[nearest], EPSILON) for belief in stages]
     return np.stack([*beliefs, size, size**2], axis=1)  # (n, 4)
-
-
-def log_odds(probabilities: Array) -> Array:
-    """Log of p over one minus p, cut near 0 and 1."""
-    cut = np.clip(probabilities, LEAST, MOST)
-    return np.log(cut) - np.log1p(-cut)

@@ -95,7 +95,7 @@ def run_demo(
     say("Localizing: which region do all photos with the same tag share?")
     localizer = localizer_of(extractor)
     solutions = {label: _localize(localizer, photos, label) for label in classes}
-    _draw_em(folder / "em.png", localizer, photos, solutions)
+    _draw_em(folder / "em.png", photos, solutions)
     say("Learning a classifier for each tag and detecting in the new photos.")
     found = {label: solution.localization for label, solution in solutions.items()}
     tags = [photo.tags for photo in photos]
@@ -167,11 +167,12 @@ def _write_report(
 ) -> None:
     sections = []
     for label in solutions:
+        chosen = _chosen(photos, solutions, label)
         shown = [
             _on_page(photo, [_drawn(photo.bag.boxes[row], label, hit)], ", ".join(sorted(photo.tags)))
-            for photo, row, hit in _chosen(photos, solutions, label)
+            for photo, row, hit in chosen
         ]
-        right = sum(hit for _, _, hit in _chosen(photos, solutions, label))
+        right = sum(hit for _, _, hit in chosen)
         sections.append(PageSection(label, f"Found in {right} of the {len(shown)} photos with this tag.", shown))
     detected = [_on_page(photo, _detections(photo, head), "") for photo in queries]
     words = f"The {SHOWN_DETECTIONS} likeliest things in photos without a tag."
@@ -201,7 +202,7 @@ def _on_page(photo: DemoPhoto, boxes: list[DrawnBox], caption: str) -> PagePhoto
     return PagePhoto(photo.image.path, photo.image.height, photo.image.width, tuple(boxes), caption)
 
 
-def _draw_em(path: Path, localizer: VmfMil, photos: Sequence[DemoPhoto], solutions: Solutions) -> None:
+def _draw_em(path: Path, photos: Sequence[DemoPhoto], solutions: Solutions) -> None:
     """The first tag's EM run as a picture."""
     label, solution = next(iter(solutions.items()))
     tagged = _tagged(photos, label)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, final
 
 from tag2box.arrays import require_number
-from tag2box.errors import ModelError
+from tag2box.errors import ModelError, reason_of
 from tag2box.extract import Extractor
 from tag2box.files import write_json
 from tag2box.methods.localizers import (
@@ -78,7 +78,7 @@ def read_settings(path: Path) -> Settings:
         return Settings(*(float(content[name]) for name in ("kappa", "background_weight", "objectness_weight")))
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise ModelError(
-            f"{path} holds no settings: {type(error).__name__}: {error}.",
+            f"{path} holds no settings: {reason_of(error)}.",
             "kappa, background_weight and objectness_weight",
             "choose them with tag2box measure colocalization --choose.",
         ) from error

@@ -48,7 +48,7 @@ def sample_background(
     """
     for store in stores[1:]:
         require_same(store.folder, store.header, stores[0].header)
-    clean = [image for dataset in datasets for image in dataset.without(set(dataset.classes) - set(base)).images]
+    clean = [image for dataset in datasets for image in dataset.showing_only(base).images]
     drawn = [regions for store in stores for regions in _regions(store, clean, seed)]
     background = [features for features, _ in drawn if len(features)]
     if not background:

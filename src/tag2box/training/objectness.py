@@ -15,7 +15,7 @@ from tag2box.arrays import Array, Bools, sigmoid
 from tag2box.boxes import box_overlaps
 from tag2box.data import Dataset, DatasetImage, Draws
 from tag2box.errors import TrainingError
-from tag2box.extract import CARD_NAME, Extractor, Objectness, load_photo, write_card
+from tag2box.extract import CARD_NAME, Extractor, Objectness, write_card
 
 PHOTOS = 200
 """More would change the weights by less than their error."""
@@ -33,7 +33,7 @@ def fit_objectness(
     """
     signals, labels = [], []
     for done, image in enumerate(images, 1):
-        seen = extractor.see(load_photo(image.path, extractor.card.image_size))
+        seen = extractor.see_file(image.path)
         candidates = extractor.candidates(seen)
         regions = extractor.regions(seen, candidates)
         objects = image.truth.boxes / seen.scale
@@ -63,8 +63,7 @@ def calibrate(
 
 def clean_images(datasets: Sequence[Dataset], classes: Collection[str]) -> list[DatasetImage]:
     """Images that show labelled objects of ``classes``, and of no other class that their dataset labels."""
-    clean = [dataset.without(set(dataset.classes) - set(classes)) for dataset in datasets]
-    return [image for dataset in clean for image in dataset.images if image.tags]
+    return [image for dataset in datasets for image in dataset.showing_only(classes).images if image.tags]
 
 
 def fit_balanced_logistic(values: Array, labels: Bools) -> list[float]:

@@ -10,7 +10,7 @@ from typing import Protocol, final
 
 import numpy as np
 
-from tag2box.arrays import Array, frozen, require_finite, require_number, require_shape
+from tag2box.arrays import Array, frozen, log_odds, require_finite, require_number, require_shape
 from tag2box.methods.localizers.features import FeatureMap, raw_features
 from tag2box.methods.localizers.foregrounds import gaussian_logits
 from tag2box.sphere import VmfMixture, VonMisesFisher
@@ -99,8 +99,7 @@ class OddsBackground:
 
     def log_score(self, bag: ProposalBag) -> Array:
         """Log odds against being an object."""
-        chance = np.clip(bag.objectness.astype(np.float64), self.epsilon, 1.0 - self.epsilon)
-        return np.log1p(-chance) - np.log(chance)
+        return -log_odds(bag.objectness.astype(np.float64), self.epsilon)
 
 
 @final

@@ -11,12 +11,12 @@ from typing import final
 
 import numpy as np
 import numpy.typing as npt
-import onnxruntime
 import torch
 from safetensors import SafetensorError
 from torch import Tensor, nn
 
 from tag2box.errors import TrainingError, reason_of
+from tag2box.extract import OnnxGraph
 from tag2box.training.detector.lite0 import load_lite0
 from tag2box.training.detector.network import Backbone, Maps
 from tag2box.training.detector.onnx_graph import onnx_graph
@@ -53,13 +53,12 @@ class FrozenMaps:
     def __init__(self, backbone: FromPixels, side: int):
         pixels = torch.zeros(1, side, side, 3, dtype=torch.uint8)
         graph = onnx_graph(backbone, {"pixels": pixels}, MAP_NAMES, ("pixels", *MAP_NAMES), "images")
-        options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = torch.get_num_threads()
-        self._session = onnxruntime.InferenceSession(graph, options, providers=["CPUExecutionProvider"])
+        self._graph = OnnxGraph(graph, torch.get_num_threads())
 
     def __call__(self, pixels: npt.NDArray[np.uint8]) -> Maps:
         """Maps of strides 8, 16 and 32."""
-        fine, middle, coarse = (torch.from_numpy(maps) for maps in self._session.run(None, {"pixels": pixels}))
+        maps = self._graph({"pixels": pixels})
+        fine, middle, coarse = (torch.from_numpy(maps[name]) for name in MAP_NAMES)
         return fine, middle, coarse
 
 

@@ -5,6 +5,7 @@ B = images; n = regions of one image; L = locations of all levels; d = dimension
 
 from __future__ import annotations
 
+from functools import cache
 from typing import NamedTuple, Protocol, final
 
 import torch
@@ -180,6 +181,7 @@ def level_locations(rows: int, columns: int, stride: int) -> Tensor:
     return (torch.stack([x, y], dim=-1).reshape(-1, 2) + 0.5) * stride  # (rows · columns, 2)
 
 
+@cache
 def locations(size: int) -> tuple[Tensor, Tensor]:
     """Centres of the cells of all levels for an input of ``size`` × ``size``, and the level of each."""
     sides = [-(-size // stride) for stride in STRIDES]
