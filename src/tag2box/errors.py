@@ -16,6 +16,8 @@ Tag2BoxError
     ├── RecipeError             a training recipe with an unknown key or a wrong value
     ├── TrainingError           a training run that cannot start or go on
     ├── ModelError              a folder that holds no usable model
+    ├── SpecificationError      an experiment with an unknown key or a wrong value
+    ├── ResultError             a result of an experiment that cannot be read
     └── StoreError              a feature store that cannot be used
         ├── ForeignStoreError   written with another extractor
         ├── DamagedStoreError   truncated or changed on disk
@@ -94,6 +96,14 @@ class TrainingError(InputError):
 
 class ModelError(InputError):
     """A model's folder is missing a file, or its files do not belong together."""
+
+
+class SpecificationError(InputError):
+    """An experiment's file has an unknown key, or a value that means nothing."""
+
+
+class ResultError(InputError):
+    """A result of an experiment is missing, damaged, or another experiment's."""
 
 
 class StoreError(InputError):

@@ -37,5 +37,10 @@ def sync(path: Path) -> None:
 
 def write_json(path: Path, value: Any) -> None:
     """Write ``value`` as readable JSON, atomically."""
+    write_text(path, json.dumps(value, indent=1, ensure_ascii=False, allow_nan=False) + "\n")
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a text, atomically."""
     with replacing(path) as temporary:
-        temporary.write_text(json.dumps(value, indent=1, ensure_ascii=False, allow_nan=False) + "\n", encoding="utf-8")
+        temporary.write_text(text, encoding="utf-8")

@@ -11,6 +11,11 @@ import pytest
 from PIL import Image
 
 from command_line import run
+from tag2box.methods.lineup import save_choice
+from tag2box.methods.localizers import FittedBackground, save_background
+from tag2box.product.localizing import METHOD
+from tag2box.sphere import VmfMixture
+from tag2box.store import FeatureStore
 
 SIZE = 60
 CLASSES = ("cat", "dog")
@@ -82,21 +87,20 @@ def test_prototypes_of_true_boxes(annotated: Path) -> None:
     assert float(lines[0].split("%")[0].split()[-1]) > 90  # red and blue
 
 
-def test_settings_are_chosen_and_used(annotated: Path, store: Path, tmp_path: Path) -> None:
+def test_colocalization_uses_the_settings_that_were_chosen(annotated: Path, store: Path, tmp_path: Path) -> None:
+    header = FeatureStore(store).header
+    mixture = VmfMixture(np.ones(1), np.eye(header.dimension)[:1], np.array([7.0]))
+    background, chosen = tmp_path / "background.safetensors", tmp_path / "settings.json"
+    save_background(background, FittedBackground(header.fingerprint, mixture, None, 1, 1))
+    save_choice(chosen, {METHOD: {"kappa": 12.5, "background_weight": 1.0, "objectness_weight": 0.5}})
     command = ("measure", "colocalization", store, "--truth", annotated / "boxes.json", "--episodes", "10")
-    chosen = tmp_path / "settings.json"
-    grid = ("--kappa", "5", "--kappa", "20", "--objectness-weight", "0", "--objectness-weight", "10")
-    done = run(*command, *grid, "--choose", chosen)
+    done = run(*command, "--background", background, "--settings", chosen)
     assert done.returncode == 0, done.stderr
-    assert done.stdout.count("oracle direction") == 4
-    content = json.loads(chosen.read_text())
-    assert content["chosen_on"]["tried"] == 4
-    assert content["chosen_on"]["classes"] == list(CLASSES)
-    again = run(*command, "--settings", chosen)
-    assert again.stdout.count("vMF-MIL") == 1
-    assert f"kappa {content['kappa']:g}" in again.stdout
+    assert "kappa 12.5" in done.stdout
+    for name in ("vMF-MIL", "start without EM", "oracle direction", "top objectness", "whole image"):
+        assert done.stdout.count(name) == 1
     chosen.write_text("{}")
-    assert "holds no settings" in run(*command, "--settings", chosen).stderr
+    assert "cannot be read as settings" in run(*command, "--background", background, "--settings", chosen).stderr
 
 
 def test_base_detection_has_a_figure(annotated: Path, tiny_model: Path) -> None:

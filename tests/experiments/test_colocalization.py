@@ -9,38 +9,30 @@ import pytest
 
 from samples import paper_method
 from tag2box.data import Dataset, DatasetImage
-from tag2box.evaluation import corloc_by_class, macro_mean
-from tag2box.experiments.colocalization import (
-    Hits,
-    Task,
-    draw_tasks,
-    judge,
-    load_tasks,
-    outcomes,
-    query_corloc,
-    support_corloc,
-    top_objectness,
-    whole_image,
-)
+from tag2box.evaluation import Verdict, corloc_by_class, macro_mean, match_voc
+from tag2box.experiments.bench.figures_of_merit import macro_corloc
+from tag2box.experiments.bench.trials import Pool, Trial, try_method
+from tag2box.experiments.colocalization import draw_tasks, outcomes
+from tag2box.methods.floors import Floor, objectness, random_region, whole_image
 from tag2box.store import FeatureStore, StoreHeader, StoreWriter
-from tag2box.types import ProposalBag, Truth
+from tag2box.types import Episode, ProposalBag, TaggedImage, Truth
 from tag2box.worlds import World, plant_task
 
 
 @pytest.fixture(scope="module")
-def tasks(tmp_path_factory: pytest.TempPathFactory) -> list[Task]:
-    planted = plant_task(World(), seed=1, ways=3, shots=12, queries=1)
+def planted(tmp_path_factory: pytest.TempPathFactory) -> tuple[Pool, list[Episode]]:
+    task = plant_task(World(), seed=1, ways=3, shots=12, queries=1)
     folder = tmp_path_factory.mktemp("tasks") / "store"
     with StoreWriter(folder, StoreHeader("planted", World().dimension)) as writer:
-        for image in planted.support:
+        for image in task.support:
             writer.append(image.bag)
-    known = tuple(DatasetImage(Path("x"), 1, 1, image.truth) for image in planted.support)
-    dataset = Dataset(planted.classes, known)
-    return load_tasks(FeatureStore(folder), dataset, draw_tasks(dataset, 5, 20, seed=0))
+    known = tuple(DatasetImage(Path("x"), 1, 1, image.truth) for image in task.support)
+    dataset = Dataset(task.classes, known)
+    return Pool.of(FeatureStore(folder), dataset), draw_tasks(dataset, 5, 20, seed=0)
 
 
-def test_the_oracle_sets_the_limit_and_em_beats_the_floors(tasks: list[Task]) -> None:
-    found = outcomes(tasks, paper_method(World()))
+def test_the_oracle_sets_the_limit_and_em_beats_the_floors(planted: tuple[Pool, list[Episode]]) -> None:
+    found = outcomes(*planted, paper_method(World()))
     query = {name: interval.value for name, (_, interval) in found.items()}
     assert query["oracle direction"] >= query["vMF-MIL"] > 0.9
     assert query["whole image"] < 0.2
@@ -48,30 +40,45 @@ def test_the_oracle_sets_the_limit_and_em_beats_the_floors(tasks: list[Task]) ->
     assert set(query) == {"vMF-MIL", "start without EM", "oracle direction", "top objectness", "whole image"}
 
 
-def test_a_task_has_its_query_apart(tasks: list[Task]) -> None:
-    for task in tasks:
-        assert len(task.support) == 5
-        assert task.query.image_id not in {bag.image_id for bag in task.support}
-        assert task.label in task.query_truth.labels
+def test_a_task_has_its_query_apart(planted: tuple[Pool, list[Episode]]) -> None:
+    pool, episodes = planted
+    for episode in episodes:
+        label, query = episode.classes[0], episode.queries[0]
+        assert len(episode.positives(label)) == 5
+        assert query not in episode.positives(label)
+        assert label in pool.truths[query].labels
 
 
 def test_macro_means_are_those_of_the_definition() -> None:
     rng = np.random.default_rng(0)
     labels = rng.choice(["a", "b", "b", "b"], size=40).tolist()
-    hits = [Hits(label, tuple((rng.random(3) < 0.4).tolist()), bool(rng.random() < 0.7)) for label in labels]
-    assert query_corloc(hits).value == pytest.approx(macro_mean(corloc_by_class([h.query for h in hits], labels)))
-    spread = [hit for h in hits for hit in h.support]
+    hits = [tuple((rng.random(3) < 0.4).tolist()) for _ in labels]
+    everything = macro_corloc(labels, range(40), hits, 40)(np.arange(40))
+    spread = [hit for trial in hits for hit in trial]
     names = [label for label in labels for _ in range(3)]
-    interval = support_corloc(hits)
-    assert interval.value == pytest.approx(macro_mean(corloc_by_class(spread, names)))
-    assert interval.low < interval.value < interval.high
-    assert interval.trials == 40
+    assert everything == pytest.approx(macro_mean(corloc_by_class(spread, names)))
+    places = rng.integers(0, 40, size=40)
+    drawn = [hit for place in places for hit in hits[place]]
+    drawn_names = [labels[place] for place in places for _ in range(3)]
+    again = macro_corloc(labels, range(40), hits, 40)(places)
+    assert again == pytest.approx(macro_mean(corloc_by_class(drawn, drawn_names)))
+
+
+def trial_of(floor: Floor) -> Trial:
+    boxes = [[0, 0, 10, 10], [0, 0, 4, 4], [5, 5, 9, 9]]
+    truths = {name: Truth.plain(name, [[5, 5, 9, 9]], ["cat"]) for name in "abc"}
+    bags = {name: ProposalBag.from_raw(name, boxes, np.eye(3), [0.2, 0.3, 0.9]) for name in "abc"}
+    support = (TaggedImage("a", ("cat",)), TaggedImage("b", ("cat",)))
+    (trial,) = try_method(
+        floor, Episode(0, 7, ("cat",), support, (), ("c",)), Pool(bags.__getitem__, truths), match_voc
+    )
+    return trial
 
 
 def test_the_floors_by_hand() -> None:
-    boxes = [[0, 0, 10, 10], [0, 0, 4, 4], [5, 5, 9, 9]]
-    bag = ProposalBag.from_raw("photo", boxes, np.eye(3), [0.2, 0.3, 0.9])
-    truth = Truth.plain("photo", [[5, 5, 9, 9]], ["cat"])
-    task = Task("cat", (bag, bag), (truth, truth), bag, truth)
-    assert judge(task, whole_image) == Hits("cat", (False, False), False)
-    assert judge(task, top_objectness) == Hits("cat", (True, True), True)
+    whole, top = trial_of(Floor(whole_image)), trial_of(Floor(objectness))
+    assert (whole.task, whole.label, whole.support, whole.query) == (7, "cat", (False, False), (Verdict.group,))
+    assert (top.support, top.query) == ((True, True), (Verdict.right,))
+    assert top.matches.hits.tolist() == [True, False, False]
+    assert (top.matches.truths, whole.matches.hits.tolist()) == (1, [False, False, True])
+    assert trial_of(Floor(random_region)).support == trial_of(Floor(random_region)).support

@@ -22,7 +22,7 @@ from tag2box.training.detector.network import locations
 def test_locations_are_those_of_the_network() -> None:
     for side in (64, 96, 480):
         centers, levels = locations(side)
-        np.testing.assert_array_equal(np.concatenate(location_centers(side)), centers.numpy())
+        np.testing.assert_array_equal(location_centers(side), centers.numpy())
         assert len(np.unique(levels.numpy())) == len(STRIDES)
 
 
@@ -41,44 +41,35 @@ def test_boxes_end_up_inside_with_a_few_pixels_at_least(seed: int, height: float
 
 def one_box_everywhere(side: int) -> tuple[np.ndarray, np.ndarray]:
     """Boxes of one pixel more than a stride around every location, and qualities that fall along the rows."""
-    boxes = [
-        np.concatenate([centers - stride / 2, centers + stride / 2 + 1], axis=1)
-        for stride, centers in zip(STRIDES, location_centers(side), strict=True)
-    ]
-    together = np.concatenate(boxes)
-    return together, np.linspace(0.9, 0.1, len(together), dtype=np.float32)
+    centers, levels = locations(side)
+    strides = np.array(STRIDES)[levels.numpy()][:, None]
+    boxes = np.concatenate([centers.numpy() - strides / 2, centers.numpy() + strides / 2 + 1], axis=1)
+    return boxes, np.linspace(0.9, 0.1, len(boxes), dtype=np.float32)
 
 
-def test_locations_beside_the_photo_say_nothing_and_every_level_has_its_quota() -> None:
+def test_locations_beside_the_photo_say_nothing() -> None:
     boxes, quality = one_box_everywhere(128)
-    rules = ProposalRules(considered=(5, 9, 9, 9), corrected=(3, 9, 9, 9))
-    kept, scores = first_candidates(boxes, quality, 128, 40.0, 60.0, rules)
-    assert len(kept) == 3 + 4 * 2 + 2 * 1 + 1 * 1  # the quota; then columns times rows on the photo
-    assert (kept[:3, 3] - kept[:3, 1] <= 9).all()
+    kept, scores = first_candidates(boxes, quality, 128, 40.0, 60.0, ProposalRules(first_overlap=0.99))
+    assert len(kept) == 7 * 5 + 4 * 2 + 2 * 1 + 1 * 1  # columns times rows on the photo
     assert (np.diff(scores) < 0).all()
 
 
-def test_what_overlaps_a_better_box_of_its_level_goes() -> None:
+def test_the_best_are_considered_and_the_best_of_those_kept() -> None:
     boxes, quality = one_box_everywhere(64)
     boxes[1] = boxes[0] + [0, 0, 0.5, 0]
-    rules = ProposalRules(considered=(2, 1, 1, 1), corrected=(2, 1, 1, 1))
-    kept, _ = first_candidates(boxes, quality, 64, 64.0, 64.0, rules)
-    np.testing.assert_array_equal(kept[0], boxes[0].clip(0))
-    assert len(kept) == 4
-
-
-def test_size_breaks_the_tie_between_regions_of_one_quality() -> None:
-    boxes = np.array([[0, 0, 10, 10], [20, 0, 60, 40]], dtype=np.float32)
-    same = np.array([0.5, 0.5], dtype=np.float32)
-    assert final_rows(boxes, same, same, ProposalRules(), 2).tolist() == [1, 0]
-    assert final_rows(boxes, same, same, ProposalRules(size_bonus=0.0), 2).tolist() == [0, 1]
+    kept, scores = first_candidates(boxes, quality, 64, 64.0, 64.0, ProposalRules(considered=5, corrected=3))
+    np.testing.assert_array_equal(kept, boxes[[0, 2, 3]].clip(0))  # the second overlaps the first
+    np.testing.assert_array_equal(scores, quality[[0, 2, 3]])
+    kept, _ = first_candidates(boxes, quality, 64, 64.0, 64.0, ProposalRules(considered=3, corrected=9))
+    np.testing.assert_array_equal(kept, boxes[[0, 2]].clip(0))
 
 
 def test_both_stages_decide_which_regions_stay() -> None:
     boxes = np.array([[0, 0, 10, 10], [20, 0, 30, 10], [40, 0, 50, 10]], dtype=np.float32)
-    first = np.array([0.9, 0.5, 0.5], dtype=np.float32)
+    first = np.array([0.9, 0.5, 0.6], dtype=np.float32)
     second = np.array([0.1, 0.5, 0.4], dtype=np.float32)
-    assert final_rows(boxes, first, second, ProposalRules(), 2).tolist() == [1, 2]
+    for weight, wanted in ((0.0, [0, 2]), (1.0, [1, 2]), (0.3, [2, 0])):
+        assert final_rows(boxes, first, second, ProposalRules(second_weight=weight), 2).tolist() == wanted
 
 
 @given(st.integers(0, 2**32 - 1))

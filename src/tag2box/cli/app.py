@@ -8,6 +8,7 @@ import typer
 from rich.console import Console
 
 from tag2box.cli.background import background
+from tag2box.cli.bench import bench_app
 from tag2box.cli.demo import demo
 from tag2box.cli.extract import extract
 from tag2box.cli.measure import measure_app
@@ -27,6 +28,7 @@ app.command()(demo)
 app.command()(extract)
 app.command()(train)
 app.command()(background)
+app.add_typer(bench_app, name="bench")
 app.add_typer(store_app, name="store")
 app.add_typer(measure_app, name="measure")
 

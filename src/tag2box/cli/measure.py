@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from enum import StrEnum
-from itertools import product
 from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -138,12 +136,8 @@ def base(
 def colocalization(
     store: StoreFolder,
     truth: TruthFile,
-    background: Annotated[Path | None, typer.Option(help="File of tag2box background.")] = None,
-    kappa: Annotated[list[float], typer.Option(help="Concentration; repeat to compare.")] = [20.0],  # noqa: B006
-    background_weight: Annotated[list[float], typer.Option(help="Repeat to compare.")] = [1.0],  # noqa: B006
-    objectness_weight: Annotated[list[float], typer.Option(help="Repeat to compare.")] = [0.0],  # noqa: B006
-    settings: Annotated[Path | None, typer.Option(help="File of settings, instead of the three above.")] = None,
-    choose: Annotated[Path | None, typer.Option(help="Write the settings with the best queries here.")] = None,
+    background: Annotated[Path | None, typer.Option(help="File of tag2box background; else the model's.")] = None,
+    settings: Annotated[Path | None, typer.Option(help="File of tag2box bench tune; else the model's.")] = None,
     classes: WhichClasses = Classes.all,
     split: SplitName = "coco60",
     shots: Annotated[int, typer.Option(min=2)] = 5,
@@ -153,29 +147,25 @@ def colocalization(
     card: CardEntry = None,
 ) -> None:
     """Find the class that a few images share, in them and in one more; report macro CorLoc."""
-    from tag2box.experiments.colocalization import draw_tasks, load_tasks, outcomes
+    from tag2box.experiments.bench.trials import Pool
+    from tag2box.experiments.colocalization import draw_tasks, outcomes
+    from tag2box.extract import shipped_model
+    from tag2box.methods.lineup import SETTINGS_NAME, load_choice
     from tag2box.methods.localizers import load_background
-    from tag2box.product.localizing import Settings, make_localizer, read_settings, write_settings
+    from tag2box.product.localizing import BACKGROUND_NAME, METHOD, make_localizer
     from tag2box.store import FeatureStore
 
+    folder = model if model is not None else shipped_model()
+    chosen = load_choice(settings or folder / SETTINGS_NAME, [METHOD])[METHOD]
+    localizer = make_localizer(load_background(background or folder / BACKGROUND_NAME), chosen)
     dataset = _dataset(truth, classes, split)
-    tasks = load_tasks(FeatureStore(store), dataset, draw_tasks(dataset, shots, episodes, seed))
-    fitted = load_background(background) if background is not None else None
-    grid = [Settings(*values) for values in product(kappa, background_weight, objectness_weight)]
-    grid = [read_settings(settings)] if settings is not None else grid
+    pool, tasks = Pool.of(FeatureStore(store), dataset), draw_tasks(dataset, shots, episodes, seed)
     console = Console(highlight=False)
-    figures: dict[Settings, dict[str, Any]] = {}
-    for tried in grid:
-        found = outcomes(tasks, make_localizer(fitted, tried))
-        console.print(" ".join(f"{name.replace('_', ' ')} {value:g}" for name, value in asdict(tried).items()))
-        for name, (support, query) in found.items():
-            console.print(f"  {name:18s} support {_shown(support)}  query {_shown(query)}")
-        figures[tried] = {name: _interval(query) for name, (_, query) in found.items()}
-    best = max(grid, key=lambda tried: figures[tried]["vMF-MIL"]["value"])
-    if choose is not None:
-        where = {"truth": truth.name, "classes": list(dataset.classes), "shots": shots, "seed": seed}
-        write_settings(choose, best, where | {"tried": len(grid), "query CorLoc": figures[best]["vMF-MIL"]})
-    _write(model, card, {f"query CorLoc, K = {shots}": figures[best]})
+    console.print(", ".join(f"{name.replace('_', ' ')} {value:g}" for name, value in chosen.items()))
+    found = outcomes(pool, tasks, localizer)
+    for name, (support, query) in found.items():
+        console.print(f"  {name:18s} support {_shown(support)}  query {_shown(query)}")
+    _write(model, card, {f"query CorLoc, K = {shots}": {name: _interval(query) for name, (_, query) in found.items()}})
 
 
 def _dataset(truth: Path, classes: Classes, split: str) -> Dataset:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import final
 
 from tag2box.arrays import require_number
+from tag2box.data.dataset import Dataset
 from tag2box.data.draws import Draws
 from tag2box.errors import NoImagesOfClassError, PoolTooSmallError
 from tag2box.types import Episode, TaggedImage, require_tag_set
@@ -48,6 +49,13 @@ class EpisodePool:
                     "check the spelling of the class, or leave it out.",
                 )
         return cls(tags, ids, wanted, images)
+
+
+def pool_of(dataset: Dataset, least: int) -> EpisodePool:
+    """The tagged images of a dataset; classes with fewer than ``least`` of them are not asked for."""
+    tags = {image.image_id: image.tags for image in dataset.images if image.tags}
+    images = {label: sum(label in labels for labels in tags.values()) for label in dataset.classes}
+    return EpisodePool.build(tags, [label for label in dataset.classes if images[label] >= least])
 
 
 def classes_by_images(pool: EpisodePool, count: int, draws: Draws) -> list[str]:

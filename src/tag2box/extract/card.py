@@ -79,7 +79,7 @@ def read_card(folder: Path) -> Card:
     """The card of the model in ``folder``, whose files must be those it was written for."""
     try:
         content = json.loads((folder / CARD_NAME).read_text(encoding="utf-8"))
-        rules = ProposalRules.from_json(content["rules"])
+        rules = ProposalRules(**content["rules"])
         known = {entry.name: content[entry.name] for entry in fields(Card)}
         card = Card(**known | {"rules": rules, "objectness": Objectness(**content["objectness"])})
         found = {name: file_hash(folder / name) for name in (PHOTO_GRAPH, BOX_GRAPH)}

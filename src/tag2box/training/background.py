@@ -33,6 +33,8 @@ class BackgroundSample:
 
     features: Array
     """(n, d), unit rows"""
+    lengths: Array
+    """(n,), what they were before they were scaled to 1"""
     mean: Array
     """(d,)"""
     images: int
@@ -50,15 +52,14 @@ def sample_background(
         require_same(store.folder, store.header, stores[0].header)
     clean = [image for dataset in datasets for image in dataset.showing_only(base).images]
     drawn = [regions for store in stores for regions in _regions(store, clean, seed)]
-    background = [features for features, _ in drawn if len(features)]
-    if not background:
+    if not any(len(regions.features) for regions in drawn):
         raise NoImagesOfClassError(
             f"none of the {sum(map(len, stores))} images in the stores shows base objects only.",
             "images without novel objects, with regions beside the base objects",
             "extract base images into the store, and check that store and annotations belong together.",
         )
-    mean = np.mean([mean for _, mean in drawn], axis=0)
-    return BackgroundSample(np.concatenate(background), mean, len(drawn))
+    features, lengths = (np.concatenate([getattr(part, name) for part in drawn]) for name in ("features", "lengths"))
+    return BackgroundSample(features, lengths, np.mean([part.mean for part in drawn], axis=0), len(drawn))
 
 
 def fit_background(
@@ -75,8 +76,8 @@ def fit_background(
     return FittedBackground(fingerprint, mixture, center, sample.images, len(features))
 
 
-def _regions(store: FeatureStore, images: Sequence[DatasetImage], seed: int) -> Iterator[tuple[Array, Array]]:
-    """For each image of the store, features of some background regions, and the mean feature of all its regions."""
+def _regions(store: FeatureStore, images: Sequence[DatasetImage], seed: int) -> Iterator[BackgroundSample]:
+    """For each image of the store, some background regions, and the mean feature of all its regions."""
     for image in images:
         if image.image_id not in store:
             continue
@@ -85,4 +86,4 @@ def _regions(store: FeatureStore, images: Sequence[DatasetImage], seed: int) -> 
         empty = np.flatnonzero(overlaps < MAX_OVERLAP).tolist()
         rows = Draws(seed, image.image_id).sample(empty, min(REGIONS_PER_IMAGE, len(empty)))
         features = bag.features.astype(np.float64)
-        yield features[rows], features.mean(axis=0)
+        yield BackgroundSample(features[rows], bag.norms[rows].astype(np.float64), features.mean(axis=0), 1)

@@ -53,6 +53,13 @@ class Localization:
         chosen = [s[row] if row != ABSENT else -np.inf for row, s in zip(rows, scores, strict=True)]
         return cls(rows, np.array(chosen, dtype=np.float64), per_image)
 
+    @classmethod
+    def of_best(cls, scores: Iterable[Array]) -> Self:
+        """Choose in each image the row with the best score, the first one of several, and be sure of it."""
+        per_image = tuple(scores)
+        weights = [(np.arange(len(s)) == s.argmax()).astype(np.float64) for s in per_image]
+        return cls.from_weights(weights, per_image)
+
     @property
     def doubt(self) -> Array:
         """(B,) weight outside the chosen row; 0 where a person said that the object is missing."""

@@ -68,7 +68,7 @@ def test_background_alone_picks_what_looks_least_like_it() -> None:
     background = VmfBackground(VonMisesFisher(random_units(np.random.default_rng(0), 1, 5)[0], 4.0))
     alone = VmfMil(5.0, background, start=background_only, max_steps=0)
     expected = [int(background.log_score(bag).argmin()) for bag in bags]
-    assert alone.localize(bags, [], np.random.default_rng(0)).rows.tolist() == expected
+    assert alone.learn(bags, [], np.random.default_rng(0)).localization.rows.tolist() == expected
 
 
 def test_the_gaussian_background_is_the_maximum_likelihood_fit() -> None:

@@ -37,7 +37,7 @@ def localizer(request: pytest.FixtureRequest) -> Localizer:
 
 def test_one_row_of_each_bag_with_weights_that_sum_to_one(localizer: Localizer) -> None:
     bags = random_bags(0, images=6)
-    found = localizer.localize(bags, [], np.random.default_rng(0))
+    found = localizer.learn(bags, [], np.random.default_rng(0)).localization
     assert len(found.rows) == len(found.weights) == 6
     for bag, row, weights in zip(bags, found.rows, found.weights, strict=True):
         assert 0 <= row < len(bag)
@@ -49,7 +49,7 @@ def test_one_row_of_each_bag_with_weights_that_sum_to_one(localizer: Localizer) 
 
 def test_the_same_generator_gives_the_same_answer(localizer: Localizer) -> None:
     bags = random_bags(1, images=5)
-    first, second = (localizer.localize(bags, [], np.random.default_rng(7)) for _ in range(2))
+    first, second = (localizer.learn(bags, [], np.random.default_rng(7)).localization for _ in range(2))
     np.testing.assert_array_equal(first.rows, second.rows)
     np.testing.assert_array_equal(first.scores, second.scores)
 
@@ -57,7 +57,7 @@ def test_the_same_generator_gives_the_same_answer(localizer: Localizer) -> None:
 def test_bags_are_left_as_they_were(localizer: Localizer) -> None:
     bags = random_bags(2)
     before = [bag.features.copy() for bag in bags]
-    localizer.localize(bags, [], np.random.default_rng(0))
+    localizer.learn(bags, [], np.random.default_rng(0))
     for bag, features in zip(bags, before, strict=True):
         np.testing.assert_array_equal(bag.features, features)
 
@@ -65,12 +65,12 @@ def test_bags_are_left_as_they_were(localizer: Localizer) -> None:
 @pytest.mark.parametrize("images", [0, 1])
 def test_one_image_has_nothing_in_common(localizer: Localizer, images: int) -> None:
     with pytest.raises(TooFewImagesError, match=f"in {images} image"):
-        localizer.localize(random_bags(3, images=images), [], np.random.default_rng(0))
+        localizer.learn(random_bags(3, images=images), [], np.random.default_rng(0))
 
 
 def test_images_of_different_extractors_are_refused(localizer: Localizer) -> None:
     with pytest.raises(InputError):
-        localizer.localize(random_bags(4, 2, d=5) + random_bags(4, 2, d=6), [], np.random.default_rng(0))
+        localizer.learn(random_bags(4, 2, d=5) + random_bags(4, 2, d=6), [], np.random.default_rng(0))
 
 
 @pytest.mark.parametrize(
@@ -92,7 +92,7 @@ def test_settings_that_make_no_sense_are_refused_at_birth(make: Callable[[], obj
 
 def test_a_start_that_is_not_finite_is_refused() -> None:
     with pytest.raises(NotFiniteError, match="start of EM"):
-        VmfMil(3.0, NO_BACKGROUND, start=given([np.nan, 0, 0, 0, 0])).localize(
+        VmfMil(3.0, NO_BACKGROUND, start=given([np.nan, 0, 0, 0, 0])).learn(
             random_bags(5), [], np.random.default_rng(0)
         )
 
@@ -101,4 +101,4 @@ def test_a_start_that_is_not_finite_is_refused() -> None:
 def test_the_same_photo_five_times_is_no_problem(name: str) -> None:
     for seed in range(20):
         bag = random_bags(seed, images=1)[0]
-        VmfMil(None, NO_BACKGROUND, kappa_rule=KAPPA_RULES[name]).localize([bag] * 5, [], np.random.default_rng(0))
+        VmfMil(None, NO_BACKGROUND, kappa_rule=KAPPA_RULES[name]).learn([bag] * 5, [], np.random.default_rng(0))

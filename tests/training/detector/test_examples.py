@@ -122,7 +122,16 @@ def test_objects_that_are_too_small_become_ignored(tmp_path: Path) -> None:
     np.testing.assert_allclose(widths, [99 * 0.64, 5 * 0.64], atol=0.1)
 
 
+def test_a_photo_is_complete_if_no_other_labelled_class_is_in_it(tmp_path: Path) -> None:
+    for labels, complete in ((["truck"], True), (["truck", "person"], False)):
+        folder = tmp_path / "-".join(labels)
+        folder.mkdir()
+        (example,) = read(one_photo(folder, [TRUCK | {"label": label} for label in labels])).items
+        assert example.complete is complete
+        assert draw_example(example, tiny_recipe(), np.random.default_rng(0))[1].complete is complete
+
+
 def test_a_missing_photo_is_named(tmp_path: Path) -> None:
-    example = Example(tmp_path / "no.png", 9, 9, np.ones((1, 4)), np.zeros(1, np.int64), np.ones((0, 4)))
+    example = Example(tmp_path / "no.png", 9, 9, np.ones((1, 4)), np.zeros(1, np.int64), np.ones((0, 4)), False)
     with pytest.raises(PhotoError, match=r"no\.png cannot be read"):
         draw_example(example, tiny_recipe(), np.random.default_rng(0))

@@ -20,8 +20,9 @@ from tag2box.training.detector.learning import (
     Objects,
     Sample,
     answering,
+    box_loss,
     candidate_regions,
-    first_stage_loss,
+    quality_loss,
     sample_regions,
     second_stage_losses,
 )
@@ -101,23 +102,73 @@ def slow_answer(place: list[float], level: int, boxes: list[list[float]]) -> int
     return found
 
 
-def test_first_stage_losses_by_hand() -> None:
-    objects = torch.tensor([[0.0, 0.0, 10.0, 10.0], [20.0, 0.0, 30.0, 10.0]])
-    said = torch.tensor([[0.0, 0.0, 10.0, 10.0], [5.0, 5.0, 6.0, 6.0], [0.0, 0.0, 10.0, 10.0]])
-    answers = torch.tensor([0, -1, 1])
-    box_loss, quality_loss, count = first_stage_loss(said, torch.zeros(3), answers, objects)
-    assert count == 2
-    assert box_loss.item() == pytest.approx(0.0 + 4 / 3)  # the second is apart: generalised overlap -1/3
-    assert quality_loss.item() == pytest.approx(2 * math.log(2))
-    perfect = first_stage_loss(said[:1], torch.tensor([30.0]), answers[:1], objects)
-    assert [loss.item() for loss in perfect[:2]] == pytest.approx([0.0, 0.0], abs=1e-9)
-    nothing = first_stage_loss(said, torch.zeros(3), torch.full((3,), -1), NO_BOXES)
-    assert (nothing[0].item(), nothing[1].item(), nothing[2]) == (0.0, 0.0, 0)
-
-
-def two_objects(ignored: Tensor = NO_BOXES) -> Objects:
+def two_objects(ignored: Tensor = NO_BOXES, *, complete: bool = False) -> Objects:
     boxes = torch.tensor([[10.0, 10.0, 50.0, 50.0], [60.0, 60.0, 120.0, 100.0]])
-    return Objects(boxes, torch.tensor([3, 1]), ignored, 110, 128)
+    return Objects(boxes, torch.tensor([3, 1]), ignored, 110, 128, complete)
+
+
+def test_the_box_loss_by_hand() -> None:
+    objects = two_objects()._replace(boxes=torch.tensor([[0.0, 0.0, 10.0, 10.0], [20.0, 0.0, 30.0, 10.0]]))
+    said = torch.tensor([[0.0, 0.0, 10.0, 10.0], [5.0, 5.0, 6.0, 6.0], [0.0, 0.0, 10.0, 10.0]])
+    loss = box_loss(said, torch.tensor([0, -1, 1]), objects)
+    assert loss.item() == pytest.approx(0.0 + 4 / 3)  # the last is apart: generalised overlap -1/3
+    assert box_loss(said, torch.full((3,), -1), objects).item() == 0.0
+
+
+PROPOSED = torch.tensor(
+    [
+        [10.0, 10.0, 50.0, 50.0],  # the first object
+        [10.0, 10.0, 50.0, 40.0],  # overlap 0.75 with it
+        [10.0, 10.0, 50.0, 28.0],  # overlap 0.45
+        [10.0, 10.0, 50.0, 22.0],  # overlap 0.3
+        [60.0, 0.0, 120.0, 20.0],  # elsewhere
+    ]
+)
+ON_PHOTO = torch.full((5, 2), 20.0)
+
+
+def quality_terms(objects: Objects, places: Tensor = ON_PHOTO, answered: int | None = None) -> list[float]:
+    """Loss at each of the proposed boxes where all qualities are 1/2: the weight times the log of two."""
+    answers = torch.full((5,), -1)
+    if answered is not None:
+        answers[answered] = 0
+    logits = torch.zeros(5)
+    terms = [
+        quality_loss(PROPOSED[row : row + 1], logits[:1], places[row : row + 1], answers[row : row + 1], objects)
+        for row in range(5)
+    ]
+    together = quality_loss(PROPOSED, logits, places, answers, objects)
+    assert together.item() == pytest.approx(sum(term.item() for term in terms), rel=1e-6)
+    return [term.item() / math.log(2) for term in terms]
+
+
+def test_in_an_incomplete_photo_only_good_boxes_and_answers_are_judged() -> None:
+    assert quality_terms(two_objects()) == pytest.approx([1, 1, 0, 0, 0])
+    assert quality_terms(two_objects(), answered=2) == pytest.approx([1, 1, 1, 0, 0])
+
+
+def test_in_a_complete_photo_boxes_elsewhere_are_judged_by_the_square_of_what_is_believed() -> None:
+    objects = two_objects(complete=True)
+    assert quality_terms(objects) == pytest.approx([1, 1, 0, 0, 0.25])
+    assert quality_terms(objects, answered=4) == pytest.approx([1, 1, 0, 0, 1])
+    beside = torch.tensor([[20.0, 110.0]]).repeat(5, 1)
+    assert quality_terms(objects, beside) == pytest.approx([1, 1, 0, 0, 0])
+    ignored = two_objects(torch.tensor([[60.0, 0.0, 120.0, 20.0]]), complete=True)
+    assert quality_terms(ignored) == pytest.approx([1, 1, 0, 0, 0])
+
+
+def test_quality_is_wanted_to_be_the_overlap() -> None:
+    logits = torch.zeros(5, requires_grad=True)
+    objects = two_objects(complete=True)
+    quality_loss(PROPOSED, logits, ON_PHOTO, torch.full((5,), -1), objects).backward()  # type: ignore[no-untyped-call]
+    assert logits.grad is not None
+    assert logits.grad.tolist() == pytest.approx([0.5 - 1.0, 0.5 - 0.75, 0.0, 0.0, 0.25 * 0.5])
+
+
+def test_a_photo_without_objects_teaches_only_if_it_is_complete() -> None:
+    nothing = two_objects()._replace(boxes=NO_BOXES)
+    assert quality_terms(nothing) == [0.0] * 5
+    assert quality_terms(nothing._replace(complete=True)) == pytest.approx([0.25] * 5)
 
 
 def test_candidates_hold_the_objects_and_stay_inside() -> None:
@@ -228,8 +279,14 @@ def test_regions_elsewhere_are_neither_judged_nor_moved() -> None:
     assert torch.equal((said.grad != 0).any(1), sample.overlaps >= 0.4)
 
 
+def test_in_a_complete_photo_every_region_is_judged() -> None:
+    sample = sample_regions(CANDIDATES, two_objects(complete=True), 7, 60, generator())
+    assert sample.judged.all()
+    assert torch.equal(a_sample().judged, a_sample().overlaps >= 0.2)
+
+
 def test_losses_over_no_region_are_zero() -> None:
     far = torch.tensor([[60.0, 0.0, 120.0, 20.0]])
-    sample = Sample(far, torch.tensor([7]), two_objects().boxes[:1], torch.tensor([0.0]))
+    sample = Sample(far, torch.tensor([7]), two_objects().boxes[:1], torch.tensor([0.0]), torch.tensor([False]))
     losses = second_stage_losses(perfect_words(sample), sample)
     assert (losses["correction"].item(), losses["quality"].item()) == (0.0, 0.0)

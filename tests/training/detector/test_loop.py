@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from torch import Tensor, distributed, nn
 from tag2box.errors import TrainingError
 from tag2box.training.detector import loop
 from tag2box.training.detector.checkpoint import CHECKPOINT_NAME
-from tag2box.training.detector.examples import Example, Examples
+from tag2box.training.detector.examples import Examples
 from tag2box.training.detector.journal import JOURNAL_NAME, Journal, read_journal
 from tag2box.training.detector.loop import Detector, drawn_rows, train_detector
 from tag2box.training.detector.recipe import Recipe
@@ -154,10 +155,7 @@ def test_a_loss_that_is_no_number_ends_the_run(
 def test_a_batch_without_objects_is_learned_from_all_the_same(tmp_path: Path, examples: Examples) -> None:
     """Where everything is too small to count, no location answers and no region is sampled."""
     specks = tuple(
-        Example(
-            item.path, item.height, item.width, item.boxes[:, [0, 1, 0, 1]] + [0, 0, 1, 1], item.labels, item.ignored
-        )
-        for item in examples.items
+        replace(item, boxes=item.boxes[:, [0, 1, 0, 1]] + [0, 0, 1, 1], complete=False) for item in examples.items
     )
     train_detector(tmp_path, tiny_recipe(steps=2), Examples(examples.classes, specks), silent)
     assert [line["total"] for line in journal_of(tmp_path)] == [0.0, 0.0]

@@ -1,6 +1,7 @@
 """Detectors: from localized support images to boxes in new images."""
 
 from tag2box.methods.detectors.cosine_head import CosineHead, fit_cosine_head
+from tag2box.methods.detectors.cosine_learner import CosineDetector, CosineLearner
 from tag2box.methods.detectors.cosine_loss import CosineLoss
 from tag2box.methods.detectors.few_shot import FewShotFit, fit_few_shot
 from tag2box.methods.detectors.lbfgs import Minimum, minimize
@@ -8,7 +9,9 @@ from tag2box.methods.detectors.query import confidences, ranked_regions
 from tag2box.methods.detectors.strong_wolfe import LinePoint, strong_wolfe
 
 __all__ = [
+    "CosineDetector",
     "CosineHead",
+    "CosineLearner",
     "CosineLoss",
     "FewShotFit",
     "LinePoint",

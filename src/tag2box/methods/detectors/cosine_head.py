@@ -6,7 +6,7 @@ C = classes, B = images, n = regions of a bag, d = feature dimension
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import final
 
 import numpy as np
@@ -45,6 +45,10 @@ class CosineHead:
         require_number("tau", self.tau, above=0.0)
         if self.center is not None:
             object.__setattr__(self, "center", frozen(self.center, np.float64))
+
+    def of_class(self, label: str) -> CosineHead:
+        """The classifier of one class alone."""
+        return replace(self, classes=(label,), directions=self.directions[[self.classes.index(label)]])
 
     def score(self, bag: ProposalBag) -> Array:
         """(n, C) scores, (9.1), less what the prior says against each region (9.4)."""

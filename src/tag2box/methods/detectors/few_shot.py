@@ -53,6 +53,6 @@ def _localize(
     negatives = [bag for bag, labels in zip(bags, tags, strict=True) if label not in labels]
     require_images(label, len(positives))
     try:
-        return localizer.localize(positives, negatives, rng)
+        return localizer.learn(positives, negatives, rng).localization
     except TooFewImagesError as error:
         raise TooFewImagesError(f"class {label!r}: {error.wrong}", error.expected, error.remedy) from error

@@ -10,7 +10,6 @@ from collections.abc import Callable
 import numpy as np
 
 from tag2box.arrays import Array
-from tag2box.errors import ShapeError
 from tag2box.types import ProposalBag
 
 FeatureMap = Callable[[ProposalBag], Array]
@@ -27,12 +26,6 @@ def raw_features(bag: ProposalBag) -> Array:
 
 
 def tukey_features(bag: ProposalBag, power: float = 0.5) -> Array:
-    """(n, d) raw features to a power, (7.3)."""
+    """(n, d) raw features to a power, (7.3); of a negative value the size is, and the sign stays."""
     raw = raw_features(bag)
-    if (raw < 0).any():
-        raise ShapeError(
-            f"image {bag.image_id!r} has negative features (the lowest is {raw.min():g}).",
-            "features of at least 0, as after a rectifier",
-            "use raw_features: the power transform does not exist for negative values.",
-        )
-    return raw**power
+    return np.sign(raw) * np.abs(raw) ** power

@@ -21,7 +21,7 @@ from tag2box.methods.localizers.solution import Solution, solve
 from tag2box.methods.localizers.stack import BagStack
 from tag2box.methods.localizers.starts import Start, whole_images
 from tag2box.sphere import KappaRule, direction_and_length
-from tag2box.types import Localization, ProposalBag
+from tag2box.types import ProposalBag
 
 
 @final
@@ -56,11 +56,11 @@ class VmfMil:
         if self.center is not None:
             object.__setattr__(self, "center", frozen(self.center, np.float64))
 
-    def localize(
+    def learn(
         self, positives: Sequence[ProposalBag], negatives: Sequence[ProposalBag], rng: np.random.Generator
-    ) -> Localization:
-        """The region with the most weight in each image; negatives are not used."""
-        return self.solve(positives, rng).localization
+    ) -> Solution[VmfForeground]:
+        """The common object of the positives; negatives are not used."""
+        return self.solve(positives, rng)
 
     def solve(
         self, bags: Sequence[ProposalBag], rng: np.random.Generator, clamps: Clamps = NO_CLAMPS

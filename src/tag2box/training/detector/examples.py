@@ -36,6 +36,8 @@ class Example:
     labels: npt.NDArray[np.int64]
     """(t,), places in the list of classes"""
     ignored: Array
+    complete: bool
+    """Whether no class that the dataset labels, but these classes, is in the photo"""
 
 
 @final
@@ -53,7 +55,7 @@ class Examples:
 def training_examples(datasets: Sequence[Dataset], base: Collection[str], held_out: Collection[str]) -> Examples:
     """Photos with at least one object of the base classes that are not held out; all else is as if unlabelled."""
     classes = tuple(sorted(set(base) - set(held_out)))
-    items = [_example(image, classes) for dataset in datasets for image in dataset.only(classes).images]
+    items = [example for dataset in datasets for example in _examples(dataset, classes)]
     kept = tuple(item for item in items if len(item.boxes))
     if not kept:
         raise TrainingError(
@@ -84,6 +86,7 @@ def draw_example(example: Example, recipe: Recipe, rng: np.random.Generator) -> 
         torch.from_numpy(np.concatenate([ignored, boxes[~large]])).float(),
         height,
         width,
+        example.complete,
     )
     return on_canvas(pixels, recipe.image_size), objects
 
@@ -92,9 +95,14 @@ def _mirrored(boxes: Array, width: float) -> Array:
     return np.stack([width - boxes[:, 2], boxes[:, 1], width - boxes[:, 0], boxes[:, 3]], axis=1)
 
 
-def _example(image: DatasetImage, classes: tuple[str, ...]) -> Example:
+def _examples(dataset: Dataset, classes: tuple[str, ...]) -> list[Example]:
+    complete = {image.image_id for image in dataset.showing_only(classes).images}
+    return [_example(image, classes, image.image_id in complete) for image in dataset.only(classes).images]
+
+
+def _example(image: DatasetImage, classes: tuple[str, ...], complete: bool) -> Example:
     truth = image.truth
     counts = ~truth.ignore & ~truth.crowd
     labels = np.array([classes.index(label) for label in truth.labels[counts]], dtype=np.int64)
     boxes = truth.boxes.astype(np.float64)
-    return Example(image.path, image.height, image.width, boxes[counts], labels, boxes[~counts])
+    return Example(image.path, image.height, image.width, boxes[counts], labels, boxes[~counts], complete)

@@ -30,9 +30,11 @@ SMALLEST = 4.0
 """Smaller objects (and regions), in pixels of the network's input, are left out."""
 IS_OBJECT, IS_NOT = 0.5, 0.4
 """Overlaps from which a region counts as its object, and below which it counts as none."""
+IS_ELSEWHERE = 0.3
+"""Below this overlap with every object, a proposed box is a bad one, if all objects of the photo are labelled."""
 WORTH_JUDGING = 0.2
-"""Quality is learned from regions that overlap an object at least so much: whatever else is in the photo may be an
-object that nobody labelled, and is not called bad.
+"""In other photos quality is learned from regions that overlap an object at least so much: whatever else is there may
+be an object that nobody labelled, and is not called bad.
 """
 NO_CLASS = -100
 
@@ -48,6 +50,8 @@ class Objects(NamedTuple):
     """Crowds and other boxes that count neither as object nor as background"""
     height: int
     width: int
+    complete: bool
+    """Whether the photo is known to show no object but these"""
 
 
 @final
@@ -62,6 +66,8 @@ class Sample(NamedTuple):
     """(n, 4): box of the object that each overlaps most"""
     overlaps: Tensor
     """(n,): with that object"""
+    judged: Tensor
+    """(n,): whether their quality is known"""
 
 
 def answering(places: Tensor, levels: Tensor, boxes: Tensor) -> Tensor:
@@ -80,13 +86,28 @@ def answering(places: Tensor, levels: Tensor, boxes: Tensor) -> Tensor:
     return torch.where(smallest.isfinite(), chosen, -1)  # (L,)
 
 
-def first_stage_loss(boxes: Tensor, quality: Tensor, answers: Tensor, objects: Tensor) -> tuple[Tensor, Tensor, int]:
-    """Summed losses of boxes (12.1) and quality (12.2) of one image, and the number of locations that answer."""
+def box_loss(boxes: Tensor, answers: Tensor, objects: Objects) -> Tensor:
+    """Summed loss (12.1) of the boxes of the locations that answer for an object."""
     at = torch.nonzero(answers >= 0)[:, 0]
-    overlap, generalised = paired_overlaps(boxes[at], objects[answers[at]])
-    wanted = overlap.detach().clamp(0.0, 1.0)
-    quality_loss = functional.binary_cross_entropy_with_logits(quality[at], wanted, reduction="sum")
-    return (1.0 - generalised).sum(), quality_loss, len(at)
+    _, generalised = paired_overlaps(boxes[at], objects.boxes[answers[at]])
+    return (1.0 - generalised).sum()
+
+
+def quality_loss(boxes: Tensor, quality: Tensor, places: Tensor, answers: Tensor, objects: Objects) -> Tensor:
+    """Summed loss (12.2) of the qualities at locations that answer, or whose box is an object's; and elsewhere.
+
+    Elsewhere counts in complete photos only, where a box on nothing is known to be one.
+    """
+    cut = clipped(boxes.detach(), objects.height, objects.width, SMALLEST)
+    overlap = _most_overlap(cut, objects.boxes)
+    good = (answers >= 0) | (overlap >= IS_OBJECT)
+    weights = good.to(quality.dtype)
+    if objects.complete:
+        on_photo = (places < torch.tensor([objects.width, objects.height])).all(1)
+        elsewhere = on_photo & ~good & (torch.maximum(overlap, _most_overlap(cut, objects.ignored)) < IS_ELSEWHERE)
+        weights = torch.where(elsewhere, torch.sigmoid(quality.detach()) ** 2, weights)
+    wanted = torch.where(good, overlap, 0.0)
+    return functional.binary_cross_entropy_with_logits(quality, wanted, weights, reduction="sum")
 
 
 def candidate_regions(proposed: Tensor, objects: Objects, generator: torch.Generator) -> Tensor:
@@ -116,12 +137,13 @@ def sample_regions(
     labels = objects.labels[which[chosen]].clone()
     labels[best[chosen] < IS_OBJECT] = NO_CLASS
     labels[best[chosen] < IS_NOT] = classes
-    return Sample(candidates[chosen], labels, objects.boxes[which[chosen]], best[chosen])
+    judged = best[chosen] >= (0.0 if objects.complete else WORTH_JUDGING)
+    return Sample(candidates[chosen], labels, objects.boxes[which[chosen]], best[chosen], judged)
 
 
 def second_stage_losses(said: Descriptions, sample: Sample) -> dict[str, Tensor]:
     """Mean losses of class, correction (12.3) and quality (12.2) over the sampled regions of a batch."""
-    movable, judged = sample.overlaps >= IS_NOT, sample.overlaps >= WORTH_JUDGING
+    movable, judged = sample.overlaps >= IS_NOT, sample.judged
     wanted = corrections(sample.boxes[movable], sample.targets[movable])
     return {
         "class": functional.cross_entropy(
@@ -138,6 +160,11 @@ def _some(members: Tensor, most: int, generator: torch.Generator) -> Tensor:
     """At most ``most`` of the members, at random."""
     rows = torch.nonzero(members)[:, 0]
     return rows[torch.randperm(len(rows), generator=generator)[:most]]
+
+
+def _most_overlap(boxes: Tensor, others: Tensor) -> Tensor:
+    """With whichever of the others it is largest; 0 where there are none."""
+    return overlaps(boxes, others).amax(1) if len(others) else torch.zeros(len(boxes))  # (n,)
 
 
 def _mean(losses: Tensor) -> Tensor:

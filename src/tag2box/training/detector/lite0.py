@@ -41,20 +41,20 @@ STAGES = (
 
 @final
 class Convolution(nn.Module):
-    """A convolution into which its batch norm has been folded, with an optional ReLU6."""
+    """A convolution into which its batch norm has been folded, with an optional ReLU6.
+
+    Where the stride is 2 the maps must be padded as TensorFlow pads, by one more below and on the right. A kernel with
+    a row and a column of zeros before its first does the same with equal padding, and without a copy of the maps.
+    """
 
     def __init__(self, inward: int, outward: int, kernel: int, stride: int = 1, groups: int = 1, active: bool = True):
         super().__init__()
-        self.kernel, self.stride, self.active = kernel, stride, active
-        padding = kernel // 2 if stride == 1 else 0
-        self.weights = nn.Conv2d(inward, outward, kernel, stride, padding, groups=groups)
+        self.active = active
+        self.zeros = stride - 1
+        self.weights = nn.Conv2d(inward, outward, kernel + self.zeros, stride, kernel // 2, groups=groups)
 
     def forward(self, values: Tensor) -> Tensor:
-        """Maps of half the size where the stride is 2, padded as TensorFlow pads: more below and on the right."""
-        if self.stride == 2:
-            total = self.kernel - 2
-            before, after = total // 2, total - total // 2
-            values = functional.pad(values, (before, after, before, after))
+        """Maps of the same size, or of half of it where the stride is 2."""
         values = self.weights(values)
         return functional.relu6(values) if self.active else values
 
@@ -140,7 +140,9 @@ def _weights_file(weights: str | Path) -> str | Path:
 def _fold(convolution: Convolution, saved: dict[str, Tensor], kernel: str, norm: str) -> None:
     """Give ``convolution`` the kernel with its batch norm multiplied in: at rest, both are one affine map."""
     gain = saved[f"{norm}.weight"] / torch.sqrt(saved[f"{norm}.running_var"] + BATCH_NORM_EPSILON)
-    convolution.weights.weight.copy_(saved[f"{kernel}.weight"] * gain[:, None, None, None])
+    zeros = convolution.zeros
+    folded = saved[f"{kernel}.weight"] * gain[:, None, None, None]
+    convolution.weights.weight.copy_(functional.pad(folded, (zeros, 0, zeros, 0)))
     bias = convolution.weights.bias
     assert bias is not None  # noqa: S101 - every convolution here has one
     bias.copy_(saved[f"{norm}.bias"] - saved[f"{norm}.running_mean"] * gain)

@@ -29,8 +29,9 @@ from tag2box.training.detector.learning import (
     Objects,
     Sample,
     answering,
+    box_loss,
     candidate_regions,
-    first_stage_loss,
+    quality_loss,
     sample_regions,
     second_stage_losses,
 )
@@ -100,8 +101,8 @@ def train_detector(
 def run_identity(recipe: Recipe, examples: Examples) -> str:
     """A hash of all that decides what a step does."""
     photos = [
-        [example.path.name, example.boxes.tolist(), example.labels.tolist(), example.ignored.tolist()]
-        for example in examples.items
+        [item.path.name, item.boxes.tolist(), item.labels.tolist(), item.ignored.tolist(), item.complete]
+        for item in examples.items
     ]
     known = json.dumps([recipe.to_json() | {"checkpoint_every": 0}, examples.classes, photos])
     return hashlib.sha256(known.encode()).hexdigest()
@@ -195,13 +196,14 @@ def batch_losses(detector: Detector, batch: Batch, recipe: Recipe, generator: to
 
 def _first_losses(proposals: Proposals, objects: list[Objects], side: int) -> dict[str, Tensor]:
     places, levels = locations(side)
-    box_loss = quality_loss = proposals.boxes.sum() * 0.0
+    of_boxes = of_quality = proposals.boxes.sum() * 0.0
     answered = 0
     for boxes, quality, known in zip(proposals.boxes, proposals.quality, objects, strict=True):
         answers = answering(places, levels, known.boxes)
-        of_boxes, of_quality, count = first_stage_loss(boxes, quality, answers, known.boxes)
-        box_loss, quality_loss, answered = box_loss + of_boxes, quality_loss + of_quality, answered + count
-    return {"first box": box_loss / max(answered, 1), "first quality": quality_loss / max(answered, 1)}
+        of_boxes = of_boxes + box_loss(boxes, answers, known)
+        of_quality = of_quality + quality_loss(boxes, quality, places, answers, known)
+        answered += int((answers >= 0).sum())
+    return {"first box": of_boxes / max(answered, 1), "first quality": of_quality / max(answered, 1)}
 
 
 @torch.no_grad()

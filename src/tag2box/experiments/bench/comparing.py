@@ -1,0 +1,71 @@
+"""Two methods on the same tasks: by how much one beats the other, and how sure that is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+
+from tag2box.errors import ResultError
+from tag2box.evaluation import Interval, Verdict, paired_difference
+from tag2box.evaluation.intervals import Statistic
+from tag2box.experiments.bench.figures_of_merit import PRECISION, QUERY, RESAMPLES, macro_corloc
+from tag2box.experiments.bench.rows import Row, RowResult
+from tag2box.experiments.bench.specification import Expectation, Specification
+
+
+@final
+@dataclass(frozen=True)
+class Comparison:
+    """What became of an expectation at one number of ways and shots."""
+
+    expectation: Expectation
+    ways: int
+    shots: int
+    difference: Interval
+
+    @property
+    def words(self) -> str:
+        """Whether reality agrees."""
+        if self.difference.low > 0:
+            return "yes"
+        return "no" if self.difference.high < 0 else "not decided"
+
+
+def comparisons(specification: Specification, results: Mapping[Row, RowResult]) -> list[Comparison]:
+    """Every expectation, wherever both of its methods were run."""
+    found = {(row.method, row.ways, row.shots): (row, result) for row, result in results.items()}
+    judged = []
+    for claim in specification.expect:
+        for (method, ways, shots), (row, better) in found.items():
+            if method == claim.better and (claim.worse, ways, shots) in found:
+                _, worse = found[claim.worse, ways, shots]
+                judged.append(Comparison(claim, ways, shots, difference(better, worse, claim.measure, row.tasks)))
+    return judged
+
+
+def difference(better: RowResult, worse: RowResult, measure: str, tasks: int) -> Interval:
+    """How much better, paired by task; for average precision from the two intervals, as if they were independent."""
+    if measure == PRECISION:
+        first, second = better.figures[PRECISION], worse.figures[PRECISION]
+        gap = first.value - second.value
+        half = float(np.hypot(first.high - first.low, second.high - second.low)) / 2
+        return Interval(gap, gap - half, gap + half, tasks)
+    if (better.tasks, better.labels) != (worse.tasks, worse.labels):
+        raise ResultError(
+            "two results that are compared come from different tasks.",
+            "results of one experiment",
+            "delete them and run the experiment again.",
+        )
+    rng = np.random.default_rng(0)
+    return paired_difference(
+        _statistic(better, measure, tasks), _statistic(worse, measure, tasks), tasks, rng, resamples=RESAMPLES
+    )
+
+
+def _statistic(result: RowResult, measure: str, tasks: int) -> Statistic:
+    queries = [tuple(verdict is Verdict.right for verdict in verdicts) for verdicts in result.query]
+    hits = queries if measure == QUERY else list(result.support)
+    return macro_corloc(result.labels, result.tasks, hits, tasks)

@@ -1,0 +1,72 @@
+"""From trials to the numbers of a table, each with its interval.
+
+g = tasks
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from tag2box.arrays import Ints
+from tag2box.evaluation import (
+    Interval,
+    Matches,
+    TaskMatches,
+    Verdict,
+    mean_average_precision,
+    t_interval,
+    task_bootstrap,
+)
+from tag2box.evaluation.intervals import Statistic
+from tag2box.experiments.bench.trials import Trial
+
+RESAMPLES = 500
+QUERY, SUPPORT, AGNOSTIC, PRECISION = "query CorLoc", "support CorLoc", "class-agnostic CorLoc", "mAP"
+
+
+def measure(trials: Sequence[Trial], tasks: int, rule: Callable[[Matches], float]) -> dict[str, Interval]:
+    """The four numbers that the paper's tables report."""
+    labels, owners = [trial.label for trial in trials], [trial.task for trial in trials]
+    support = [trial.support for trial in trials]
+    statistics = {
+        QUERY: macro_corloc(labels, owners, [query_hits(trial) for trial in trials], tasks),
+        SUPPORT: macro_corloc(labels, owners, support, tasks),
+        PRECISION: mean_average_precision(list(matches_by_class(trials, tasks).values()), rule, tasks),
+    }
+    found = {
+        name: task_bootstrap(statistic, tasks, np.random.default_rng(0), resamples=RESAMPLES)
+        for name, statistic in statistics.items()
+    }
+    return found | {AGNOSTIC: t_interval([hit for hits in support for hit in hits])}
+
+
+def query_hits(trial: Trial) -> tuple[bool, ...]:
+    """Whether the query image is right; empty if there is none."""
+    return tuple(verdict is Verdict.right for verdict in trial.query)
+
+
+def macro_corloc(labels: Sequence[str], owners: Sequence[int], hits: Sequence[Sequence[bool]], tasks: int) -> Statistic:
+    """Mean over classes of the share of right images in drawn tasks, from each trial's class, task and images."""
+    names, classes = np.unique(labels, return_inverse=True)
+    owner = np.array(owners)
+    right = np.array([sum(trial) for trial in hits], dtype=np.float64)
+    images = np.array([len(trial) for trial in hits], dtype=np.float64)
+
+    def statistic(places: Ints) -> float:
+        times = np.bincount(places, minlength=tasks)[owner]  # one for each trial
+        found = np.bincount(classes, times * right, len(names))
+        counts = np.bincount(classes, times * images, len(names))
+        return float(np.mean(found[counts > 0] / counts[counts > 0])) if counts.any() else float("nan")
+
+    return statistic
+
+
+def matches_by_class(trials: Sequence[Trial], tasks: int) -> dict[str, TaskMatches]:
+    """The verdicts of each class over all tasks that ask for it."""
+    labels = sorted({trial.label for trial in trials})
+    return {
+        label: TaskMatches.pool({trial.task: trial.matches for trial in trials if trial.label == label}, tasks)
+        for label in labels
+    }

@@ -1,0 +1,155 @@
+"""A table as Markdown, CSV and LaTeX: the paper's numbers beside ours, with intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import final
+
+from tag2box.evaluation import Interval
+from tag2box.experiments.bench.comparing import Comparison, comparisons
+from tag2box.experiments.bench.rows import BY_CLASS, Row, RowResult
+from tag2box.experiments.bench.specification import EVERY_IMAGE, Specification
+from tag2box.methods.lineup import LINEUP
+
+NOTHING = "–"
+
+
+@final
+@dataclass(frozen=True)
+class Table:
+    """Texts in lines and columns; the first column names the method."""
+
+    headings: tuple[str, ...]
+    lines: tuple[tuple[str, ...], ...]
+
+
+@final
+@dataclass(frozen=True)
+class Report:
+    """A table, the same for each class where there is one cell only, and what became of the expectations."""
+
+    specification: Specification
+    table: Table
+    by_class: dict[str, Table]
+    """Measure → a column for each class"""
+    comparisons: tuple[Comparison, ...]
+    pace: str
+    """How the times of the methods compare, where every image is used; empty elsewhere"""
+
+
+def make_report(specification: Specification, results: Mapping[Row, RowResult]) -> Report:
+    """Everything that there is to say about a table."""
+    cells = [(ways, shots) for ways in specification.ways for shots in specification.shots]
+    columns = [
+        f"{_cell_name(specification, cell)}{measure}, {who}"
+        for cell in cells
+        for measure in specification.show
+        for who in ("paper", "ours")
+    ]
+    found = {(row.method, row.ways, row.shots): result for row, result in results.items()}
+    lines = [(LINEUP[method].title, *_cells(specification, found, method, cells)) for method in specification.methods]
+    measures = BY_CLASS if len(cells) == 1 else ()
+    by_class = {measure: _class_table(specification, results, measure) for measure in measures}
+    judged = tuple(comparisons(specification, results))
+    pace = _pace(results) if specification.draw == EVERY_IMAGE else ""
+    return Report(specification, Table(("method", *columns), tuple(lines)), by_class, judged, pace)
+
+
+def markdown(report: Report, command: str) -> str:
+    """A section of a page."""
+    asked = report.specification
+    text = [f"## {asked.title}", "", asked.claim, "", f"`{command}` · {asked.tasks:,} tasks, {asked.dataset}", ""]
+    text += _markdown_table(report.table)
+    for measure, table in report.by_class.items():
+        text += ["", f"{measure} of each class:", "", *_markdown_table(table)]
+    if report.pace:
+        text += ["", report.pace]
+    if report.comparisons:
+        text += ["", *(f"- {sentence(comparison)}" for comparison in report.comparisons)]
+    return "\n".join(text) + "\n"
+
+
+def csv(report: Report) -> str:
+    """Values separated by semicolons, which no cell holds."""
+    rows = (report.table.headings, *report.table.lines)
+    return "".join(";".join(row) + "\n" for row in rows)
+
+
+def latex(report: Report) -> str:
+    """A table to be put into a paper."""
+    columns = "l" + "r" * (len(report.table.headings) - 1)
+    rows = (report.table.headings, *report.table.lines)
+    body = " \\\\\n".join(" & ".join(_escaped(cell) for cell in row) for row in rows)
+    return f"\\begin{{tabular}}{{{columns}}}\n{body} \\\\\n\\end{{tabular}}\n"
+
+
+def sentence(comparison: Comparison) -> str:
+    """An expectation and what was seen."""
+    claim, gap = comparison.expectation, comparison.difference
+    better, worse = LINEUP[claim.better].title, LINEUP[claim.worse].title
+    where = f"{comparison.ways}-way {comparison.shots}-shot"
+    return (
+        f"{better} above {worse} in {claim.measure} ({where}): **{comparison.words}**, "
+        f"difference {100 * gap.value:+.1f} ({100 * gap.low:+.1f} … {100 * gap.high:+.1f})"
+    )
+
+
+def shown(interval: Interval) -> str:
+    """A value in percent with its interval."""
+    return f"{100 * interval.value:.1f} ({100 * interval.low:.1f}…{100 * interval.high:.1f})"
+
+
+def _cells(
+    specification: Specification,
+    found: Mapping[tuple[str, int, int], RowResult],
+    method: str,
+    cells: Sequence[tuple[int, int]],
+) -> Iterator[str]:
+    printed = {(value.method, value.measure, value.ways, value.shots): value.value for value in specification.paper}
+    for ways, shots in cells:
+        result = found.get((method, ways, shots))
+        for measure in specification.show:
+            paper = printed.get((method, measure, ways, shots))
+            yield f"{paper:g}" if paper is not None else NOTHING
+            yield shown(result.figures[measure]) if result is not None else NOTHING
+
+
+def _cell_name(specification: Specification, cell: tuple[int, int]) -> str:
+    ways, shots = cell
+    parts = [f"N = {ways}"] if len(specification.ways) > 1 else []
+    parts += [f"K = {shots}"] if len(specification.shots) > 1 else []
+    return " ".join(parts) + (" " if parts else "")
+
+
+def _pace(results: Mapping[Row, RowResult]) -> str:
+    """Times of all methods against the first, measured in one run."""
+    if not results:
+        return ""
+    first, *others = results.items()
+    title = LINEUP[first[0].method].title
+    ratios = [f"{LINEUP[row.method].title} {result.seconds / first[1].seconds:.1f}" for row, result in others]
+    return f"Time against {title}, in one run: {', '.join(ratios)}."
+
+
+def _class_table(specification: Specification, results: Mapping[Row, RowResult], measure: str) -> Table:
+    """A line for each method, and one for the paper's where it printed the classes."""
+    classes = sorted({label for result in results.values() for label in result.by_class})
+    lines = []
+    for row, result in results.items():
+        title = LINEUP[row.method].title
+        printed = specification.paper_by_class.get(row.method, {}).get(measure, {})
+        if printed:
+            lines.append((f"{title}, paper", *(f"{printed[c]:g}" if c in printed else NOTHING for c in classes)))
+        values = [result.by_class[label][measure] if label in result.by_class else None for label in classes]
+        lines.append((title, *(f"{100 * value:.1f}" if value is not None else NOTHING for value in values)))
+    return Table(("method", *classes), tuple(lines))
+
+
+def _markdown_table(table: Table) -> list[str]:
+    rows = (table.headings, ("---",) * len(table.headings), *table.lines)
+    return [f"| {' | '.join(row)} |" for row in rows]
+
+
+def _escaped(text: str) -> str:
+    return text.replace("%", "\\%").replace("_", "\\_").replace("κ", "$\\kappa$").replace("…", "--")

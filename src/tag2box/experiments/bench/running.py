@@ -1,0 +1,149 @@
+"""Running the rows of a table: the same tasks for every method, on all cores, each result kept when it is there."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
+from math import isnan
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any, final
+
+import numpy as np
+
+from tag2box.data import Dataset, Draws, EpisodePool, EpisodeSampler, pool_of
+from tag2box.evaluation import Matches
+from tag2box.experiments.bench.figures_of_merit import QUERY, matches_by_class, measure, query_hits
+from tag2box.experiments.bench.rows import Row, RowResult, save_result
+from tag2box.experiments.bench.sources import load_source
+from tag2box.experiments.bench.specification import DRAWS, EVERY_IMAGE, RULES
+from tag2box.experiments.bench.trials import Trial, try_method
+from tag2box.experiments.bench.workbench import Report, Workbench
+from tag2box.methods.lineup import LINEUP
+from tag2box.types import Episode, TaggedImage
+
+MOST_NEGATIVES = 200
+"""Images without the class, where all images with it are given: they are for MI-SVM, whose time they decide."""
+CHUNK = 10
+"""Tasks that a worker takes at a time."""
+ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+
+
+def draw_episodes(dataset: Dataset, row: Row) -> list[Episode]:
+    """The tasks of a row: they depend on the images, ways, shots and seed, and on no method.
+
+    Classes with too few images are left out. In tasks of one class as many images without it are drawn as with it,
+    for methods that need some.
+    """
+    if row.draw == EVERY_IMAGE:
+        return class_episodes(pool_of(dataset, 2), row.seed)
+    negatives = row.shots if row.ways == 1 else 0
+    pool, draw = pool_of(dataset, row.shots + 1), DRAWS[row.draw]
+    return EpisodeSampler(pool, row.ways, row.shots, row.seed, negatives, draw_classes=draw).episodes(row.tasks)
+
+
+def class_episodes(pool: EpisodePool, seed: int) -> list[Episode]:
+    """One task a class: all of its images, as many others up to a limit, and nothing to ask."""
+    episodes = []
+    for index, (label, shown) in enumerate(pool.images.items()):
+        absent = [image for image in pool.ids if label not in pool.tags[image]]
+        negatives = Draws(seed, index).sample(absent, min(len(shown), MOST_NEGATIVES, len(absent)))
+        support = tuple(TaggedImage(image, (label,)) for image in shown)
+        episodes.append(Episode(seed, index, (label,), support, tuple(negatives), ()))
+    return episodes
+
+
+@final
+class Crew:
+    """Worker processes that keep the bags of one dataset, for as many rows as there are."""
+
+    def __init__(self, bench: Workbench, dataset: str, workers: int | None = None) -> None:
+        self._pool = ProcessPoolExecutor(
+            workers or os.cpu_count() or 1, get_context("spawn"), initializer=_prepare, initargs=(bench, dataset)
+        )
+
+    def __enter__(self) -> Crew:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._pool.shutdown(cancel_futures=True)
+
+    def run(self, row: Row, episodes: Sequence[Episode], report: Report) -> list[Trial]:
+        """All trials of a row, in the order of the tasks."""
+        size = 1 if row.draw == EVERY_IMAGE else CHUNK
+        chunks = [episodes[start : start + size] for start in range(0, len(episodes), size)]
+        trials: list[Trial] = []
+        with _one_thread_each():
+            answers = self._pool.map(_work, [row] * len(chunks), chunks)
+        for done, answer in enumerate(answers, 1):
+            trials += answer
+            report(min(done * size, len(episodes)), {})
+        return trials
+
+
+def run_row(crew: Crew, row: Row, episodes: Sequence[Episode], folder: Path, report: Report) -> RowResult:
+    """Try a method on all tasks and keep the result."""
+    start = time.monotonic()
+    trials = crew.run(row, episodes, report)
+    seconds = time.monotonic() - start
+    result = result_of(trials, len(episodes), RULES[row.rule][1], seconds)
+    save_result(row.file(folder), row, result, {"commit": commit()})
+    return result
+
+
+def result_of(trials: Sequence[Trial], tasks: int, rule: Callable[[Matches], float], seconds: float) -> RowResult:
+    """The numbers of a row, over all classes and for each."""
+    once = np.ones(tasks, dtype=np.int64)
+    by_class: dict[str, dict[str, float | None]] = {}
+    for label, found in matches_by_class(trials, tasks).items():
+        hits = [hit for trial in trials if trial.label == label for hit in query_hits(trial)]
+        precision = rule(found.drawn(once))
+        shown = None if isnan(precision) else precision
+        by_class[label] = {QUERY: float(np.mean(hits)) if hits else None, "AP": shown, "queries": len(hits)}
+    return RowResult(
+        measure(trials, tasks, rule),
+        by_class,
+        tuple(trial.label for trial in trials),
+        tuple(trial.task for trial in trials),
+        tuple(trial.query for trial in trials),
+        tuple(trial.support for trial in trials),
+        round(seconds, 1),
+    )
+
+
+def commit() -> str:
+    """Of the code that runs, if it runs from a repository."""
+    asked = ["git", "-C", str(Path(__file__).parent), "rev-parse", "--short=12", "HEAD"]
+    found = subprocess.run(asked, capture_output=True, text=True, check=False)
+    return found.stdout.strip() or "unknown"
+
+
+@contextmanager
+def _one_thread_each() -> Iterator[None]:
+    """Workers are born with one thread for matrix products: they would only get in each other's way."""
+    before = {name: os.environ.get(name) for name in ONE_THREAD}
+    os.environ.update(ONE_THREAD)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            os.environ.pop(name) if value is None else os.environ.update({name: value})
+
+
+_KEPT: dict[str, Any] = {}
+"""Of a worker process: what it was prepared with."""
+
+
+def _prepare(bench: Workbench, dataset: str) -> None:
+    _KEPT["pool"] = bench.pool(load_source(bench.data, dataset), dataset)
+    _KEPT["ingredients"] = bench.ingredients()
+
+
+def _work(row: Row, episodes: Sequence[Episode]) -> list[Trial]:
+    learner = LINEUP[row.method].build(_KEPT["ingredients"], dict(row.chosen))
+    matcher, _ = RULES[row.rule]
+    return [trial for episode in episodes for trial in try_method(learner, episode, _KEPT["pool"], matcher)]

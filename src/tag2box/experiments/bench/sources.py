@@ -1,0 +1,65 @@
+"""Which images an experiment is about, by name, under the folder that the command line gives."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+from typing import final
+
+from tag2box.data import Dataset, hold_out_classes, load_split, read_dataset
+from tag2box.errors import DatasetError
+
+SPLIT = "coco60"
+HELD_OUT_CLASSES = 20
+PATHS_NAME = "datasets.toml"
+"""A file in the data folder that may say where each dataset's annotations are: ``voc07 = "…/Main/test.txt"``."""
+
+
+@final
+@dataclass(frozen=True)
+class Source:
+    """A dataset's usual place, and the classes that tasks may ask for."""
+
+    file: str
+    classes: str
+    """``novel``, ``base``, ``held-out`` (of the base classes) or ``all`` that the file labels"""
+
+
+SOURCES: Mapping[str, Source] = MappingProxyType(
+    {
+        "voc07": Source("voc07/test.json", "all"),
+        "coco60 novel": Source("coco60/novel_pool.json", "novel"),
+        "coco60 held-out": Source("coco60/base_val2017.json", "held-out"),
+        "coco60 base": Source("coco60/base_val2017.json", "base"),
+    }
+)
+
+
+def annotation_file(data: Path, name: str) -> Path:
+    """Where the annotations of a dataset are: where the data folder says, or at their usual place."""
+    if name not in SOURCES:
+        raise DatasetError(f"there is no dataset {name!r}.", f"one of {', '.join(SOURCES)}", "correct the name.")
+    listed = data / PATHS_NAME
+    if not listed.exists():
+        return data / SOURCES[name].file
+    try:
+        places = tomllib.loads(listed.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise DatasetError(f"{listed} cannot be read: {error}.", "a TOML file", "check the file.") from error
+    return data / str(places.get(name, SOURCES[name].file))
+
+
+def load_source(data: Path, name: str) -> Dataset:
+    """The images of a dataset with the objects that count; the others are as if unlabelled."""
+    dataset = read_dataset(annotation_file(data, name))
+    return dataset.only(_classes(dataset, SOURCES[name].classes))
+
+
+def _classes(dataset: Dataset, which: str) -> Collection[str]:
+    split = load_split(SPLIT)
+    if which == "held-out":
+        return hold_out_classes(split.base, HELD_OUT_CLASSES)
+    return {"all": dataset.classes, "novel": split.novel, "base": split.base}[which]

@@ -1,0 +1,108 @@
+"""Where experiments are made: photos of a data folder, features of a store folder, one extractor."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import final
+
+from tag2box.data import Dataset, DatasetImage, Draws, load_split, read_dataset
+from tag2box.errors import PhotoError
+from tag2box.experiments.bench.sources import SPLIT, annotation_file, load_source
+from tag2box.experiments.bench.trials import Pool
+from tag2box.extract import Card, Extractor, PhotoFile, extract_photos, read_card, shipped_model
+from tag2box.methods.lineup import SETTINGS_NAME, Ingredients, load_ingredients, save_ingredients
+from tag2box.store import FeatureStore
+from tag2box.training import fit_ingredients
+
+INGREDIENTS_NAME = "ingredients.safetensors"
+BASE, HELD_OUT = "coco60 base", "coco60 held-out"
+BASE_PHOTOS = 800
+"""Photos without novel objects that backgrounds are fitted on."""
+
+Report = Callable[[int, dict[str, float]], None]
+
+
+@final
+@dataclass(frozen=True)
+class Workbench:
+    """Paths only, so that it can be handed to another process."""
+
+    data: Path
+    store: Path
+    model: Path | None = None
+
+    @cached_property
+    def card(self) -> Card:
+        """Of the extractor."""
+        return read_card(self._model_folder)
+
+    @property
+    def settings(self) -> Path:
+        """The file of settings that came with the extractor."""
+        return self._model_folder / SETTINGS_NAME
+
+    @property
+    def folder(self) -> Path:
+        """Of everything that belongs to the extractor."""
+        return self.store / self.card.fingerprint
+
+    @property
+    def results(self) -> Path:
+        """Folder of the results."""
+        return self.store / "results"
+
+    def pool(self, dataset: Dataset, name: str) -> Pool:
+        """The bags and truths of a dataset that has been extracted."""
+        return Pool.of(FeatureStore(self._store_of(name)), dataset)
+
+    def missing(self, name: str) -> list[DatasetImage]:
+        """Images of a dataset that tasks can use and whose features are not in the store yet."""
+        images = self._base_images() if name == BASE else [i for i in load_source(self.data, name).images if i.tags]
+        folder = self._store_of(name)
+        if not folder.exists():
+            return list(images)
+        known = FeatureStore(folder)
+        return [image for image in images if image.image_id not in known]
+
+    def extract(self, name: str, images: list[DatasetImage], report: Report) -> None:
+        """Put the features of the images into the store; a photo that cannot be read ends it by name."""
+        folder = self._store_of(name)
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        photos = [PhotoFile(image.image_id, image.path) for image in images]
+        outcome = extract_photos(Extractor(self.model, threads=1), photos, folder, report)
+        if outcome.unreadable:
+            raise PhotoError(
+                f"{len(outcome.unreadable)} photos of {name} cannot be read; the first: {outcome.unreadable[0].wrong}",
+                "the photos that the annotations name",
+                "repair the data folder and run the same command again: what is done stays.",
+            )
+
+    def ingredients(self) -> Ingredients:
+        """What the lineup's methods know of base regions; fitted once for each extractor."""
+        path = self.folder / INGREDIENTS_NAME
+        if not path.exists():
+            labelled = read_dataset(annotation_file(self.data, BASE))
+            fitted = fit_ingredients(FeatureStore(self._store_of(BASE)), [labelled], self._trained_classes())
+            save_ingredients(path, fitted)
+        return load_ingredients(path)
+
+    @property
+    def _model_folder(self) -> Path:
+        return self.model if self.model is not None else shipped_model()
+
+    def _store_of(self, name: str) -> Path:
+        return self.folder / name.replace(" ", "-")
+
+    def _base_images(self) -> list[DatasetImage]:
+        """Photos that show trained base classes and nothing else that is labelled, in an order of their own."""
+        shown = read_dataset(annotation_file(self.data, BASE)).showing_only(self._trained_classes())
+        images = [image for image in shown.images if image.tags]
+        return Draws("base photos").sample(images, min(BASE_PHOTOS, len(images)))
+
+    def _trained_classes(self) -> tuple[str, ...]:
+        """Base classes that the extractor has learned: in a run with held-out classes, those are as good as novel."""
+        trained = self.card.trained_on.get("classes", load_split(SPLIT).base)
+        return tuple(label for label in load_split(SPLIT).base if label in trained)

@@ -1,0 +1,18 @@
+"""The lineup: every method by name, ready to be built."""
+
+from tag2box.methods.lineup.entries import LINEUP, Chosen, Entry
+from tag2box.methods.lineup.ingredients import Ingredients, load_ingredients, save_ingredients
+from tag2box.methods.lineup.settings import SETTINGS_NAME, add_choice, load_choice, save_choice
+
+__all__ = [
+    "LINEUP",
+    "SETTINGS_NAME",
+    "Chosen",
+    "Entry",
+    "Ingredients",
+    "add_choice",
+    "load_choice",
+    "load_ingredients",
+    "save_choice",
+    "save_ingredients",
+]

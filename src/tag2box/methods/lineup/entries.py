@@ -1,0 +1,147 @@
+"""Every method that an experiment can name, with the settings that are chosen for it on held-out base classes.
+
+To add a rival, write a learner and an entry; experiments, tests and reports find it by its name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import partial
+from types import MappingProxyType
+from typing import final
+
+from tag2box.methods.detectors import CosineLearner
+from tag2box.methods.floors import Floor, objectness, random_region, whole_image
+from tag2box.methods.learners import ObjectLearner
+from tag2box.methods.lineup.ingredients import Ingredients
+from tag2box.methods.localizers import (
+    NO_BACKGROUND,
+    GaussianBackground,
+    GaussianMil,
+    ObjectnessBackground,
+    OddsBackground,
+    SummedBackground,
+    VmfMil,
+    background_only,
+    random_regions,
+)
+from tag2box.methods.rivals import MiSvm
+from tag2box.sphere import KAPPA_RULES
+
+Chosen = Mapping[str, float]
+"""Values of a method's settings."""
+
+VMF_GRID = {"kappa": (8.0, 12.0, 16.0, 24.0, 32.0), "background_weight": (0.5, 1.0, 2.0, 3.0)}
+GAUSSIAN_GRID = {"sigma": (0.1, 0.2, 0.3, 0.5, 0.7), "background_weight": (0.5, 1.0, 2.0)}
+
+
+@final
+@dataclass(frozen=True)
+class Entry:
+    """A method by its name in tables, and how to make it from what is known and what was chosen."""
+
+    title: str
+    build: Callable[[Ingredients, Chosen], ObjectLearner]
+    grid: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
+    """Values of each setting to choose from; empty if there is nothing to choose"""
+    like: str | None = None
+    """The entry whose chosen settings this one uses"""
+
+
+def _vmf(known: Ingredients, chosen: Chosen, *, guided: bool = False) -> VmfMil:
+    """vMF-MIL as in the paper, or guided by what the detector takes for an object (5.6)."""
+    own = VmfMil(chosen["kappa"], known.background, chosen["background_weight"], center=known.center)
+    if not guided:
+        return own
+    parts = ((chosen["background_weight"], known.background), (chosen["objectness_weight"], OddsBackground()))
+    return replace(own, background=SummedBackground(parts), background_weight=1.0)
+
+
+def _start_only(known: Ingredients, chosen: Chosen, *, guided: bool = False) -> VmfMil:
+    return replace(_vmf(known, chosen, guided=guided), max_steps=0)
+
+
+def _without_background(known: Ingredients, chosen: Chosen) -> VmfMil:
+    return replace(_vmf(known, chosen), background=NO_BACKGROUND)
+
+
+def _background_alone(known: Ingredients, chosen: Chosen) -> VmfMil:
+    return replace(_vmf(known, chosen), start=background_only, max_steps=0)
+
+
+def _random_start(known: Ingredients, chosen: Chosen) -> VmfMil:
+    return replace(_vmf(known, chosen), start=random_regions)
+
+
+def _kappa_rule(known: Ingredients, chosen: Chosen, *, rule: str) -> VmfMil:
+    return replace(_vmf(known, chosen), kappa_rule=KAPPA_RULES[rule])
+
+
+def _objectness_background(known: Ingredients, chosen: Chosen) -> VmfMil:
+    """What the paper uses where a class has many images (5.4)."""
+    return VmfMil(chosen["kappa"], ObjectnessBackground(chosen["alpha"]), center=known.center)
+
+
+def _some_steps(known: Ingredients, chosen: Chosen, *, steps: int) -> VmfMil:
+    return replace(_vmf(known, chosen), max_steps=steps, tol=0.0)
+
+
+def _gaussian(background: GaussianBackground, chosen: Chosen) -> GaussianMil:
+    """The deviation is chosen as a share of the background's."""
+    sigma = chosen["sigma"] * background.sigma
+    return GaussianMil(sigma, background, chosen["background_weight"], background.features)
+
+
+def _mi_svm(known: Ingredients, chosen: Chosen) -> MiSvm:
+    return MiSvm(known.objectness, chosen["gamma"], chosen["cost"], known.center)
+
+
+def _cosine(known: Ingredients, chosen: Chosen, *, steps: int, guided: bool = False) -> CosineLearner:
+    localizer = replace(_vmf(known, chosen, guided=guided), max_steps=steps)
+    prior = SummedBackground(((chosen["objectness_weight"], OddsBackground()),)) if guided else NO_BACKGROUND
+    return CosineLearner(localizer, prior=prior)
+
+
+_KAPPA_ENTRIES = {
+    f"kappa-{rule}": Entry(f"κ by {rule}", partial(_kappa_rule, rule=rule), like="vmf-mil") for rule in KAPPA_RULES
+}
+
+_STEP_ENTRIES = {
+    f"em-{steps}": Entry(f"{steps} EM steps", partial(_some_steps, steps=steps), like="vmf-mil")
+    for steps in (0, 1, 2, 3, 4, 6, 8, 12)
+}
+
+LINEUP: Mapping[str, Entry] = MappingProxyType(
+    {
+        "vmf-mil": Entry("vMF-MIL", _vmf, VMF_GRID),
+        "vmf-mil-guided": Entry(
+            "vMF-MIL with objectness", partial(_vmf, guided=True), VMF_GRID | {"objectness_weight": (0.5, 1.0, 1.5)}
+        ),
+        "prototypical": Entry("Prototypical Init", _start_only, like="vmf-mil"),
+        "prototypical-guided": Entry(
+            "Prototypical Init with objectness", partial(_start_only, guided=True), like="vmf-mil-guided"
+        ),
+        "no-background": Entry("without background", _without_background, like="vmf-mil"),
+        "background-only": Entry("background alone", _background_alone, like="vmf-mil"),
+        "random-start": Entry("Random Init", _random_start, like="vmf-mil"),
+        "gaussian": Entry("Gaussian", lambda known, chosen: _gaussian(known.gaussian, chosen), GAUSSIAN_GRID),
+        "tukey": Entry("Tukey + Gaussian", lambda known, chosen: _gaussian(known.tukey, chosen), GAUSSIAN_GRID),
+        "vmf-mil-objectness": Entry(
+            "vMF-MIL, objectness as background",
+            _objectness_background,
+            {"kappa": VMF_GRID["kappa"], "alpha": (0.5, 1.0, 2.0, 4.0)},
+        ),
+        **_KAPPA_ENTRIES,
+        **_STEP_ENTRIES,
+        "mi-svm": Entry("MI-SVM", _mi_svm, {"gamma": (0.0, 0.1, 0.25, 0.5, 1.0), "cost": (0.1, 1.0, 10.0)}),
+        "vmf-mil-detector": Entry("vMF-MIL, cosine head", partial(_cosine, steps=20), like="vmf-mil"),
+        "prototypical-detector": Entry("Prototypical Init, cosine head", partial(_cosine, steps=0), like="vmf-mil"),
+        "vmf-mil-guided-detector": Entry(
+            "vMF-MIL with objectness, cosine head", partial(_cosine, steps=20, guided=True), like="vmf-mil-guided"
+        ),
+        "top-objectness": Entry("top objectness", lambda known, chosen: Floor(objectness)),
+        "whole-image": Entry("whole image", lambda known, chosen: Floor(whole_image)),
+        "random-region": Entry("random region", lambda known, chosen: Floor(random_region)),
+    }
+)

@@ -1,0 +1,7 @@
+"""Other people's methods, rebuilt from their papers, behind the same door as ours."""
+
+from tag2box.methods.rivals.appearance_objectness import AppearanceObjectness
+from tag2box.methods.rivals.linear_svm import LinearSvm, fit_linear_svm
+from tag2box.methods.rivals.mi_svm import MiSvm, MiSvmFit
+
+__all__ = ["AppearanceObjectness", "LinearSvm", "MiSvm", "MiSvmFit", "fit_linear_svm"]

@@ -1,0 +1,93 @@
+"""MI-SVM: alternate between a support vector machine and the best region of each image (docs/method.md, section 13).
+
+n = regions of a bag, d = feature dimension, M = positive images
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+
+from tag2box.arrays import Array, frozen, require_number
+from tag2box.errors import TooFewImagesError
+from tag2box.methods.floors import RegionScore
+from tag2box.methods.localizers import center_bag
+from tag2box.methods.rivals.linear_svm import LinearSvm, balanced_costs, fit_linear_svm
+from tag2box.types import WHOLE_IMAGE, Localization, ProposalBag
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class MiSvmFit:
+    """The last machine, and the regions that it and objectness prefer."""
+
+    svm: LinearSvm
+    localization: Localization
+    center: Array | None
+    rounds: int
+
+    def score(self, bag: ProposalBag) -> Array:
+        """(n,) by the machine alone: objectness guided the learning only."""
+        return self.svm.score(_features(bag, self.center))
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class MiSvm:
+    """The paper's form of Uijlings et al.: full-image start, objectness at re-localization, hard negatives."""
+
+    objectness: RegionScore
+    """Class-agnostic, learned on base regions"""
+    gamma: float = 1.0
+    """How much objectness counts when regions are chosen"""
+    cost: float = 1.0
+    center: Array | None = None
+    """(d,), mean of the base features; None leaves features as they are"""
+    max_rounds: int = 20
+
+    def __post_init__(self) -> None:
+        require_number("gamma", self.gamma, at_least=0.0)
+        require_number("cost", self.cost, above=0.0)
+        require_number("max_rounds", self.max_rounds, at_least=1)
+        if self.center is not None:
+            object.__setattr__(self, "center", frozen(self.center, np.float64))
+
+    def learn(
+        self, positives: Sequence[ProposalBag], negatives: Sequence[ProposalBag], rng: np.random.Generator
+    ) -> MiSvmFit:
+        """Re-train and re-localize until a selection comes back."""
+        _require_both(len(positives), len(negatives))
+        shown = [_features(bag, self.center) for bag in positives]
+        absent = [_features(bag, self.center) for bag in negatives]
+        guides = [self.gamma * self.objectness(bag) for bag in positives]
+        rows, seen = (WHOLE_IMAGE,) * len(shown), set[tuple[int, ...]]()
+        hard = [features[WHOLE_IMAGE] for features in absent]
+        for rounds in range(1, self.max_rounds + 1):  # noqa: B007 - how many it took is part of the answer
+            seen.add(rows)
+            svm = self._train([features[row] for features, row in zip(shown, rows, strict=True)], hard)
+            guided = [svm.score(features) + guide for features, guide in zip(shown, guides, strict=True)]
+            rows = tuple(int(scores.argmax()) for scores in guided)
+            if rows in seen:
+                break
+            hard += [features[svm.score(features).argmax()] for features in absent]
+        return MiSvmFit(svm, Localization.of_best(guided), self.center, rounds)
+
+    def _train(self, chosen: list[Array], hard: list[Array]) -> LinearSvm:
+        signs = np.repeat([1.0, -1.0], [len(chosen), len(hard)])
+        return fit_linear_svm(np.stack(chosen + hard), signs, balanced_costs(signs, self.cost))
+
+
+def _features(bag: ProposalBag, center: Array | None) -> Array:
+    return center_bag(bag, center).features.astype(np.float64)  # (n, d)
+
+
+def _require_both(positives: int, negatives: int) -> None:
+    if positives < 1 or negatives < 1:
+        raise TooFewImagesError(
+            f"MI-SVM was given {positives} images that show the thing and {negatives} that do not.",
+            "at least one of each",
+            "add photos without the thing; vMF-MIL needs none.",
+        )

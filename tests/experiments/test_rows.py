@@ -1,0 +1,83 @@
+"""Results: what names them, and what they keep."""
+
+from __future__ import annotations
+
+from dataclasses import fields, replace
+from pathlib import Path
+
+import pytest
+
+from tag2box.errors import ResultError
+from tag2box.evaluation import Interval, Verdict
+from tag2box.experiments.bench.comparing import Comparison, difference
+from tag2box.experiments.bench.figures_of_merit import PRECISION, QUERY, SUPPORT
+from tag2box.experiments.bench.reports import sentence
+from tag2box.experiments.bench.rows import Row, RowResult, load_result, save_result
+from tag2box.experiments.bench.specification import Expectation
+
+ROW = Row("voc07", "vmf-mil", 1, 5, 4, 0, "by images", "VOC", (("kappa", 15.0),), "an extractor")
+OTHERS = {
+    "dataset": "coco60 novel",
+    "method": "mi-svm",
+    "ways": 5,
+    "shots": 10,
+    "tasks": 9,
+    "seed": 1,
+    "draw": "uniformly",
+    "rule": "COCO",
+    "chosen": (("kappa", 16.0),),
+    "extractor": "another",
+}
+
+
+def a_result(*hits: bool) -> RowResult:
+    """Four tasks of two classes."""
+    verdicts = tuple((Verdict.right if hit else Verdict.part,) for hit in hits)
+    support = tuple((hit, True) for hit in hits)
+    figures = {name: Interval(0.5, 0.4, 0.6, 4) for name in (QUERY, SUPPORT, PRECISION)}
+    return RowResult(
+        figures, {"cat": {QUERY: 0.5, "AP": None}}, ("cat", "cat", "dog", "dog"), (0, 1, 2, 3), verdicts, support, 1.5
+    )
+
+
+def test_everything_that_a_number_depends_on_is_in_its_name() -> None:
+    assert set(OTHERS) == {field.name for field in fields(Row)}
+    keys = [ROW.key] + [replace(ROW, **{name: value}).key for name, value in OTHERS.items()]  # type: ignore[arg-type]
+    assert len(set(keys)) == len(keys)
+
+
+def test_a_result_survives_its_file(tmp_path: Path) -> None:
+    result = a_result(True, False, True, True)
+    path = ROW.file(tmp_path / "results")
+    save_result(path, ROW, result, {"commit": "abc"})
+    assert load_result(path) == result
+
+
+@pytest.mark.parametrize("content", ["", "[]", "{}", '{"format": "tag2box-result-1"}'])
+def test_another_file_is_refused(tmp_path: Path, content: str) -> None:
+    path = tmp_path / "result.json"
+    path.write_text(content)
+    with pytest.raises(ResultError, match=r"result\.json cannot be read"):
+        load_result(path)
+
+
+def test_differences_are_paired_and_macro() -> None:
+    better, worse = a_result(True, True, True, False), a_result(True, False, True, False)
+    gap = difference(better, worse, QUERY, 4)
+    assert gap.value == pytest.approx(0.25)  # cats 1 against 1/2, dogs the same
+    assert gap.low >= 0.0
+    assert difference(better, worse, SUPPORT, 4).value == pytest.approx(0.125)
+    assert difference(better, worse, PRECISION, 4).value == pytest.approx(0.0)
+
+
+def test_results_of_other_tasks_are_not_compared() -> None:
+    with pytest.raises(ResultError, match="different tasks"):
+        difference(
+            a_result(True, True, True, True), replace(a_result(True, True, True, True), tasks=(0, 1, 2, 4)), QUERY, 5
+        )
+
+
+@pytest.mark.parametrize(("low", "high", "words"), [(0.1, 0.2, "yes"), (-0.2, -0.1, "no"), (-0.1, 0.1, "not decided")])
+def test_a_difference_in_words(low: float, high: float, words: str) -> None:
+    comparison = Comparison(Expectation("vmf-mil", "mi-svm"), 1, 5, Interval((low + high) / 2, low, high, 9))
+    assert f"vMF-MIL above MI-SVM in query CorLoc (1-way 5-shot): **{words}**" in sentence(comparison)

@@ -1,0 +1,115 @@
+"""What every method of the lineup must do, whoever wrote it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from samples import random_bags
+from tag2box.errors import BackgroundFileError
+from tag2box.methods.learners import ClassesLearner, LearnedObject
+from tag2box.methods.lineup import LINEUP, Ingredients, load_ingredients, save_ingredients
+from tag2box.methods.localizers import VmfBackground, fit_gaussian_background, raw_features, tukey_features
+from tag2box.methods.rivals import AppearanceObjectness
+from tag2box.sphere import VonMisesFisher
+from tag2box.types import ProposalBag
+
+DIMENSION = 5
+POSITIVES, NEGATIVES = random_bags(0, images=4), random_bags(1, images=3)
+
+
+def some_ingredients() -> Ingredients:
+    rng = np.random.default_rng(0)
+    features = rng.standard_normal((50, DIMENSION))
+    direction = features[0] / np.linalg.norm(features[0])
+    return Ingredients(
+        "an extractor",
+        0.1 * direction,
+        VmfBackground(VonMisesFisher(direction, 3.0)),
+        fit_gaussian_background(features, raw_features),
+        fit_gaussian_background(np.sign(features) * np.abs(features) ** 0.5, tukey_features),
+        AppearanceObjectness(features[1], 0.5),
+    )
+
+
+def learned(name: str, seed: int = 0, ingredients: Ingredients | None = None) -> LearnedObject:
+    entry = LINEUP[name]
+    grid = LINEUP[entry.like].grid if entry.like is not None else entry.grid
+    chosen = {key: values[0] for key, values in grid.items()}
+    learner = entry.build(ingredients or some_ingredients(), chosen)
+    return learner.learn(POSITIVES, NEGATIVES, np.random.default_rng(seed))
+
+
+@pytest.mark.parametrize("name", LINEUP)
+def test_a_row_of_each_positive_and_a_score_for_each_region(name: str) -> None:
+    found = learned(name)
+    assert found.localization.rows.shape == (len(POSITIVES),)
+    for bag, row in zip(POSITIVES, found.localization.rows, strict=True):
+        assert 0 <= row < len(bag)
+    for bag in NEGATIVES:
+        scores = found.score(bag)
+        assert scores.shape == (len(bag),)
+        assert np.isfinite(scores).all()
+
+
+@pytest.mark.parametrize("name", LINEUP)
+def test_the_same_seed_gives_the_same_answer(name: str) -> None:
+    first, second = learned(name, 3), learned(name, 3)
+    np.testing.assert_array_equal(first.localization.rows, second.localization.rows)
+    np.testing.assert_array_equal(first.score(NEGATIVES[0]), second.score(NEGATIVES[0]))
+
+
+@pytest.mark.parametrize("name", LINEUP)
+def test_an_image_is_scored_by_its_regions_alone(name: str) -> None:
+    """Rows in another order have the same scores in that order; the whole image stays in front."""
+    found, bag = learned(name), NEGATIVES[1]
+    order = np.concatenate([[0], 1 + np.random.default_rng(0).permutation(len(bag) - 1)])
+    turned = ProposalBag(bag.image_id, bag.boxes[order], bag.features[order], bag.objectness[order], bag.norms[order])
+    if name == "random-region":
+        return  # chance knows places only
+    np.testing.assert_allclose(found.score(turned), found.score(bag)[order], rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("name", [name for name in LINEUP if "detector" in name])
+def test_classes_learned_together_are_those_learned_alone(name: str) -> None:
+    chosen = {key: values[0] for key, values in LINEUP[LINEUP[name].like or name].grid.items()}
+    learner = LINEUP[name].build(some_ingredients(), chosen)
+    assert isinstance(learner, ClassesLearner)
+    bags, tags = [*POSITIVES, *NEGATIVES], [{"cat"}] * 4 + [{"dog"}] * 3
+    together = learner.learn_classes(bags, tags, ["cat", "dog"], np.random.default_rng(0))
+    alone = learner.learn(POSITIVES, NEGATIVES, np.random.default_rng(0))
+    np.testing.assert_array_equal(together["cat"].localization.rows, alone.localization.rows)
+    np.testing.assert_allclose(together["cat"].score(bags[0]), alone.score(bags[0]), rtol=1e-4, atol=1e-4)
+    assert not np.allclose(together["dog"].score(bags[0]), alone.score(bags[0]))
+
+
+def test_every_method_has_settings_or_somebody_elses_or_needs_none() -> None:
+    for name, entry in LINEUP.items():
+        assert not (entry.grid and entry.like), name
+        if entry.like is not None:
+            assert LINEUP[entry.like].grid, name
+    assert len({entry.title for entry in LINEUP.values()}) == len(LINEUP)
+
+
+def test_ingredients_survive_a_file(tmp_path: Path) -> None:
+    path, known = tmp_path / "ingredients.safetensors", some_ingredients()
+    save_ingredients(path, known)
+    again = load_ingredients(path)
+    assert again.fingerprint == known.fingerprint
+    for name in LINEUP:
+        np.testing.assert_allclose(
+            learned(name, ingredients=again).score(NEGATIVES[0]),
+            learned(name).score(NEGATIVES[0]),
+            rtol=1e-9,
+            atol=1e-9,
+        )
+
+
+@pytest.mark.parametrize("content", [b"", b"nonsense", b"\0" * 100])
+def test_a_file_that_holds_no_ingredients_is_named(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "ingredients.safetensors"
+    path.write_bytes(content)
+    with pytest.raises(BackgroundFileError, match=r"ingredients\.safetensors cannot be read"):
+        load_ingredients(path)
