@@ -12,7 +12,7 @@ from tag2box.data import Dataset, DatasetImage
 from tag2box.evaluation import Verdict, corloc_by_class, macro_mean, match_voc
 from tag2box.experiments.bench.figures_of_merit import macro_corloc
 from tag2box.experiments.bench.trials import Pool, Trial, try_method
-from tag2box.experiments.colocalization import draw_tasks, outcomes
+from tag2box.experiments.colocalization import METHODS, draw_tasks, outcomes
 from tag2box.methods.floors import Floor, objectness, random_region, whole_image
 from tag2box.store import FeatureStore, StoreHeader, StoreWriter
 from tag2box.types import Episode, ProposalBag, TaggedImage, Truth
@@ -32,7 +32,9 @@ def planted(tmp_path_factory: pytest.TempPathFactory) -> tuple[Pool, list[Episod
 
 
 def test_the_oracle_sets_the_limit_and_em_beats_the_floors(planted: tuple[Pool, list[Episode]]) -> None:
-    found = outcomes(*planted, paper_method(World()))
+    reports: list[int] = []
+    found = outcomes(*planted, paper_method(World()), lambda done, figures: reports.append(done))
+    assert reports == list(range(1, METHODS * len(planted[1]) + 1))
     query = {name: interval.value for name, (_, interval) in found.items()}
     assert query["oracle direction"] >= query["vMF-MIL"] > 0.9
     assert query["whole image"] < 0.2

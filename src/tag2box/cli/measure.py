@@ -147,8 +147,9 @@ def colocalization(
     card: CardEntry = None,
 ) -> None:
     """Find the class that a few images share, in them and in one more; report macro CorLoc."""
+    from tag2box.cli.progress import step_progress
     from tag2box.experiments.bench.trials import Pool
-    from tag2box.experiments.colocalization import draw_tasks, outcomes
+    from tag2box.experiments.colocalization import METHODS, draw_tasks, outcomes
     from tag2box.extract import shipped_model
     from tag2box.methods.lineup import SETTINGS_NAME, load_choice
     from tag2box.methods.localizers import load_background
@@ -162,7 +163,8 @@ def colocalization(
     pool, tasks = Pool.of(FeatureStore(store), dataset), draw_tasks(dataset, shots, episodes, seed)
     console = Console(highlight=False)
     console.print(", ".join(f"{name.replace('_', ' ')} {value:g}" for name, value in chosen.items()))
-    found = outcomes(pool, tasks, localizer)
+    with step_progress("Localizing", METHODS * len(tasks), console) as advance:
+        found = outcomes(pool, tasks, localizer, advance)
     for name, (support, query) in found.items():
         console.print(f"  {name:18s} support {_shown(support)}  query {_shown(query)}")
     _write(model, card, {f"query CorLoc, K = {shots}": {name: _interval(query) for name, (_, query) in found.items()}})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from itertools import count
 
 import numpy as np
 
@@ -18,6 +19,9 @@ from tag2box.methods.learners import ObjectLearner
 from tag2box.methods.localizers import VmfMil, center_bag, given
 from tag2box.types import Episode
 
+METHODS = 5
+"""That are compared."""
+
 LearnerFor = Callable[[Episode], ObjectLearner]
 """All but the oracle are the same for every task."""
 
@@ -27,11 +31,17 @@ def draw_tasks(dataset: Dataset, shots: int, count: int, seed: int) -> list[Epis
     return EpisodeSampler(pool_of(dataset, shots + 1), 1, shots, seed, draw_classes=classes_uniformly).episodes(count)
 
 
-def outcomes(pool: Pool, episodes: Sequence[Episode], localizer: VmfMil) -> dict[str, tuple[Interval, Interval]]:
-    """Macro CorLoc of support and query images, by method."""
+def outcomes(
+    pool: Pool, episodes: Sequence[Episode], localizer: VmfMil, report: Callable[[int, dict[str, float]], None]
+) -> dict[str, tuple[Interval, Interval]]:
+    """Macro CorLoc of support and query images, by method; ``report`` hears of every task of every method."""
     found = {}
+    done = count(1)
     for name, learner_for in methods(pool, localizer).items():
-        trials = [t for episode in episodes for t in try_method(learner_for(episode), episode, pool, match_voc)]
+        trials = []
+        for episode in episodes:
+            trials += try_method(learner_for(episode), episode, pool, match_voc)
+            report(next(done), {})
         support = _corloc(trials, [trial.support for trial in trials])
         found[name] = support, _corloc(trials, [query_hits(trial) for trial in trials])
     return found
