@@ -9,6 +9,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import numpy.typing as npt
+from safetensors import safe_open
+
 TEMPORARY_SUFFIX = ".part"
 
 
@@ -33,6 +36,16 @@ def sync(path: Path) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
+
+
+def read_tensors(path: Path, expected: str) -> tuple[dict[str, npt.NDArray[Any]], dict[str, str]]:
+    """Tensors and metadata of a safetensors file of the ``expected`` format; ValueError if it is of another."""
+    with safe_open(path, framework="np") as file:
+        metadata = dict(file.metadata() or {})
+        tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (not a dict)
+    if metadata.get("format") != expected:
+        raise ValueError(f"the format is {metadata.get('format')!r}")
+    return tensors, metadata
 
 
 def write_json(path: Path, value: Any) -> None:

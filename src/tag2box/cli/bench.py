@@ -190,11 +190,13 @@ def _run_rows(bench: Workbench, asked: Specification, settings: Path | None, con
     if not waiting:
         return
     dataset = load_source(bench.data, asked.dataset)
+    cells = {(row.ways, row.shots): row for row in waiting}
+    episodes = {cell: draw_episodes(dataset, row) for cell, row in cells.items()}  # the same for every method
     with Crew(bench, asked.dataset) as crew:
         for row in waiting:
             title = f"{row.method}, {row.ways}-way {row.shots}-shot"
             with step_progress(title, row.tasks, console) as advance:
-                run_row(crew, row, draw_episodes(dataset, row), bench.results, advance)
+                run_row(crew, row, episodes[row.ways, row.shots], bench.results, advance)
 
 
 def _rows(bench: Workbench, asked: Specification, settings: Path | None) -> list[Row]:

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
 measure_app = typer.Typer(help="Measure how good an extractor is, on images with boxes.", no_args_is_help=True)
 
-HELD_OUT = 20
-
 
 class Classes(StrEnum):
     """Which classes of an annotation file count."""
@@ -150,13 +148,13 @@ def colocalization(
     from tag2box.cli.progress import step_progress
     from tag2box.experiments.bench.trials import Pool
     from tag2box.experiments.colocalization import METHODS, draw_tasks, outcomes
-    from tag2box.extract import shipped_model
+    from tag2box.extract import model_folder
     from tag2box.methods.lineup import SETTINGS_NAME, load_choice
     from tag2box.methods.localizers import load_background
     from tag2box.product.localizing import BACKGROUND_NAME, METHOD, make_localizer
     from tag2box.store import FeatureStore
 
-    folder = model if model is not None else shipped_model()
+    folder = model_folder(model)
     chosen = load_choice(settings or folder / SETTINGS_NAME, [METHOD])[METHOD]
     localizer = make_localizer(load_background(background or folder / BACKGROUND_NAME), chosen)
     dataset = _dataset(truth, classes, split)
@@ -171,13 +169,11 @@ def colocalization(
 
 
 def _dataset(truth: Path, classes: Classes, split: str) -> Dataset:
-    from tag2box.data import hold_out_classes, load_split, read_dataset
+    from tag2box.data import read_dataset
+    from tag2box.experiments.bench.sources import classes_named
 
     dataset = read_dataset(truth)
-    known = load_split(split)
-    if classes is Classes.held_out:
-        return dataset.only(hold_out_classes(known.base, HELD_OUT))
-    return dataset.only({Classes.all: dataset.classes, Classes.base: known.base, Classes.novel: known.novel}[classes])
+    return dataset.only(classes_named(classes, dataset, split))
 
 
 def _percent(values: dict[int, float]) -> dict[str, float | None]:
@@ -199,11 +195,11 @@ def _write(model: Path | None, name: str | None, figures: dict[str, Any]) -> Non
     """Put figures into the card of a model."""
     from dataclasses import replace
 
-    from tag2box.extract import CARD_NAME, read_card, shipped_model, write_card
+    from tag2box.extract import CARD_NAME, model_folder, read_card, write_card
 
     if name is None:
         return
-    folder = model if model is not None else shipped_model()
+    folder = model_folder(model)
     known = read_card(folder)
     metrics = known.metrics | {name: known.metrics.get(name, {}) | figures}
     write_card(folder / CARD_NAME, replace(known, metrics=metrics))

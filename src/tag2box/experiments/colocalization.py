@@ -43,7 +43,7 @@ def outcomes(
             trials += try_method(learner_for(episode), episode, pool, match_voc)
             report(next(done), {})
         support = _corloc(trials, [trial.support for trial in trials])
-        found[name] = support, _corloc(trials, [query_hits(trial) for trial in trials])
+        found[name] = support, _corloc(trials, [query_hits(trial.query) for trial in trials])
     return found
 
 

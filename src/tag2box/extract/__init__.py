@@ -2,7 +2,7 @@
 
 from tag2box.extract.batch import BatchOutcome, extract_photos
 from tag2box.extract.card import BOX_GRAPH, CARD_NAME, PHOTO_GRAPH, Card, read_card, write_card
-from tag2box.extract.extractor import Descriptions, Extractor, SeenPhoto, shipped_model
+from tag2box.extract.extractor import Descriptions, Extractor, SeenPhoto, model_folder, shipped_model
 from tag2box.extract.graphs import OnnxGraph
 from tag2box.extract.objectness import Candidates, Objectness
 from tag2box.extract.photos import Photo, load_photo, on_canvas
@@ -27,6 +27,7 @@ __all__ = [
     "extract_photos",
     "find_photos",
     "load_photo",
+    "model_folder",
     "on_canvas",
     "read_card",
     "shipped_model",

@@ -67,7 +67,7 @@ class Extractor:
     def __init__(self, folder: Path | None = None, *, regions: int = REGIONS, threads: int | None = None) -> None:
         """Load the model in ``folder``, or the one that ships with the package; ``threads`` work on one photo."""
         require_number("regions", regions, at_least=1)
-        self.folder = folder if folder is not None else shipped_model()
+        self.folder = model_folder(folder)
         self.card: Card = read_card(self.folder)
         self.regions_wanted = regions
         workers = threads or os.cpu_count() or 1
@@ -136,6 +136,11 @@ class Extractor:
         some = boxes if len(boxes) else np.array([[0, 0, 1, 1]], dtype=np.float32)  # a graph wants one box at least
         said = self.box_graph(seen.maps | {"boxes": some})
         return Descriptions(**{name: values[: len(boxes)] for name, values in said.items()})
+
+
+def model_folder(given: Path | None) -> Path:
+    """The folder that was given, or that of the model that ships."""
+    return given if given is not None else shipped_model()
 
 
 def shipped_model() -> Path:

@@ -6,12 +6,10 @@ from pathlib import Path
 
 from tag2box.errors import ModelError
 from tag2box.extract import Extractor
-from tag2box.methods.lineup import SETTINGS_NAME, Chosen, load_choice
+from tag2box.methods.lineup import SETTINGS_NAME, Chosen, guided_vmf_mil, load_choice, objectness_prior
 from tag2box.methods.localizers import (
     Background,
     FittedBackground,
-    OddsBackground,
-    SummedBackground,
     VmfMil,
     load_background,
 )
@@ -23,11 +21,7 @@ METHOD = "vmf-mil-guided"
 
 def make_localizer(fitted: FittedBackground, chosen: Chosen) -> VmfMil:
     """vMF-MIL with what base regions look like and, beside it, what the detector takes for no object."""
-    parts: tuple[tuple[float, Background], ...] = (
-        (chosen["objectness_weight"], OddsBackground()),
-        (chosen["background_weight"], fitted.model),
-    )
-    return VmfMil(chosen["kappa"], SummedBackground(parts), center=fitted.center)
+    return guided_vmf_mil(fitted.model, fitted.center, chosen)
 
 
 def localizer_of(extractor: Extractor) -> VmfMil:
@@ -44,7 +38,7 @@ def localizer_of(extractor: Extractor) -> VmfMil:
 
 def prior_of(extractor: Extractor) -> Background:
     """What speaks against a region in a new photo: that the detector takes it for no object."""
-    return SummedBackground(((settings_of(extractor.folder)["objectness_weight"], OddsBackground()),))
+    return objectness_prior(settings_of(extractor.folder))
 
 
 def settings_of(folder: Path) -> Chosen:

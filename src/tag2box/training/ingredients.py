@@ -22,6 +22,7 @@ from tag2box.methods.localizers import (
     raw_features,
     tukey_features,
 )
+from tag2box.methods.localizers.features import TUKEY_POWER, signed_power
 from tag2box.methods.rivals import AppearanceObjectness
 from tag2box.sphere import fit_vmf
 from tag2box.store import FeatureStore
@@ -52,7 +53,7 @@ def fit_ingredients(
 def _gaussians(beside: BackgroundSample) -> tuple[GaussianBackground, GaussianBackground]:
     """On features at their own length, and on their roots."""
     raw = beside.features * beside.lengths[:, None]  # (n, d)
-    roots = np.sign(raw) * np.abs(raw) ** 0.5
+    roots = signed_power(raw, TUKEY_POWER)
     return fit_gaussian_background(raw, raw_features), fit_gaussian_background(roots, tukey_features)
 
 

@@ -11,8 +11,6 @@ from matplotlib.figure import Figure
 
 from tag2box.arrays import Array
 
-SHADES = "tab10"
-
 
 @final
 @dataclass(frozen=True, eq=False)

@@ -9,9 +9,9 @@ from typing import final
 import numpy as np
 
 from tag2box.errors import ResultError
-from tag2box.evaluation import Interval, Verdict, paired_difference
+from tag2box.evaluation import Interval, paired_difference
 from tag2box.evaluation.intervals import Statistic
-from tag2box.experiments.bench.figures_of_merit import PRECISION, QUERY, RESAMPLES, macro_corloc
+from tag2box.experiments.bench.figures_of_merit import PRECISION, QUERY, RESAMPLES, macro_corloc, query_hits
 from tag2box.experiments.bench.rows import Row, RowResult
 from tag2box.experiments.bench.specification import Expectation, Specification
 
@@ -66,6 +66,5 @@ def difference(better: RowResult, worse: RowResult, measure: str, tasks: int) ->
 
 
 def _statistic(result: RowResult, measure: str, tasks: int) -> Statistic:
-    queries = [tuple(verdict is Verdict.right for verdict in verdicts) for verdicts in result.query]
-    hits = queries if measure == QUERY else list(result.support)
+    hits = [query_hits(query) for query in result.query] if measure == QUERY else list(result.support)
     return macro_corloc(result.labels, result.tasks, hits, tasks)

@@ -31,7 +31,7 @@ def measure(trials: Sequence[Trial], tasks: int, rule: Callable[[Matches], float
     labels, owners = [trial.label for trial in trials], [trial.task for trial in trials]
     support = [trial.support for trial in trials]
     statistics = {
-        QUERY: macro_corloc(labels, owners, [query_hits(trial) for trial in trials], tasks),
+        QUERY: macro_corloc(labels, owners, [query_hits(trial.query) for trial in trials], tasks),
         SUPPORT: macro_corloc(labels, owners, support, tasks),
         PRECISION: mean_average_precision(list(matches_by_class(trials, tasks).values()), rule, tasks),
     }
@@ -42,9 +42,9 @@ def measure(trials: Sequence[Trial], tasks: int, rule: Callable[[Matches], float
     return found | {AGNOSTIC: t_interval([hit for hits in support for hit in hits])}
 
 
-def query_hits(trial: Trial) -> tuple[bool, ...]:
+def query_hits(query: Sequence[Verdict]) -> tuple[bool, ...]:
     """Whether the query image is right; empty if there is none."""
-    return tuple(verdict is Verdict.right for verdict in trial.query)
+    return tuple(verdict is Verdict.right for verdict in query)
 
 
 def macro_corloc(labels: Sequence[str], owners: Sequence[int], hits: Sequence[Sequence[bool]], tasks: int) -> Statistic:

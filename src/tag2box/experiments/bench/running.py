@@ -100,7 +100,7 @@ def result_of(trials: Sequence[Trial], tasks: int, rule: Callable[[Matches], flo
     once = np.ones(tasks, dtype=np.int64)
     by_class: dict[str, dict[str, float | None]] = {}
     for label, found in matches_by_class(trials, tasks).items():
-        hits = [hit for trial in trials if trial.label == label for hit in query_hits(trial)]
+        hits = [hit for trial in trials if trial.label == label for hit in query_hits(trial.query)]
         precision = rule(found.drawn(once))
         shown = None if isnan(precision) else precision
         by_class[label] = {QUERY: float(np.mean(hits)) if hits else None, "AP": shown, "queries": len(hits)}

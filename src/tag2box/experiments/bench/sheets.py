@@ -14,7 +14,7 @@ from tag2box.evaluation import is_correct
 from tag2box.experiments.bench.rows import Row
 from tag2box.experiments.bench.running import draw_episodes
 from tag2box.experiments.bench.sources import load_source
-from tag2box.experiments.bench.trials import Pool
+from tag2box.experiments.bench.trials import Pool, learn_task
 from tag2box.experiments.bench.workbench import Workbench
 from tag2box.methods.learners import ObjectLearner
 from tag2box.methods.lineup import LINEUP
@@ -47,11 +47,10 @@ def draw_tasks(bench: Workbench, row: Row, count: int, folder: Path) -> Iterator
 def task_tiles(learner: ObjectLearner, episode: Episode, pool: Pool, images: Images) -> list[PagePhoto]:
     """The support images of a task with the chosen regions, then the query with its best one."""
     label = episode.classes[0]
-    shown = episode.positives(label)
-    learned = learner.learn([pool.bag(i) for i in shown], [pool.bag(i) for i in episode.negatives], _rng(episode))
+    learned = learn_task(learner, episode, pool)[label]
     tiles = [
         _tile(images[image], label, pool.bag(image).boxes[row], "")
-        for image, row in zip(shown, learned.localization.rows, strict=True)
+        for image, row in zip(episode.positives(label), learned.localization.rows, strict=True)
     ]
     query = pool.bag(episode.queries[0])
     return [*tiles, _tile(images[query.image_id], label, query.boxes[learned.score(query).argmax()], "query")]
@@ -60,7 +59,8 @@ def task_tiles(learner: ObjectLearner, episode: Episode, pool: Pool, images: Ima
 def step_tiles(learner: VmfMil | GaussianMil, episode: Episode, pool: Pool, images: Images) -> list[PagePhoto]:
     """The query image of a task once for every EM step, with what was its best region then."""
     label = episode.classes[0]
-    solution = learner.solve([pool.bag(image) for image in episode.positives(label)], _rng(episode))
+    rng = np.random.default_rng([episode.seed, episode.index, 0])
+    solution = learner.solve([pool.bag(image) for image in episode.positives(label)], rng)
     query = pool.bag(episode.queries[0])
     features, background = solution.view(query)
     rows = [int((step.foreground.logits(features) - background).argmax()) for step in solution.steps]
@@ -84,7 +84,3 @@ def _tile(image: DatasetImage, label: str, box: Float32s, words: str) -> PagePho
     objects = [DrawnBox(row, "", NEUTRAL) for row in image.truth.of_class(label).boxes]
     colour = RIGHT if is_correct(box, image.truth, label) else WRONG
     return PagePhoto(image.path, image.height, image.width, (*objects, DrawnBox(box, words or label, colour)), label)
-
-
-def _rng(episode: Episode) -> np.random.Generator:
-    return np.random.default_rng([episode.seed, episode.index, 0])

@@ -55,11 +55,12 @@ def annotation_file(data: Path, name: str) -> Path:
 def load_source(data: Path, name: str) -> Dataset:
     """The images of a dataset with the objects that count; the others are as if unlabelled."""
     dataset = read_dataset(annotation_file(data, name))
-    return dataset.only(_classes(dataset, SOURCES[name].classes))
+    return dataset.only(classes_named(SOURCES[name].classes, dataset, SPLIT))
 
 
-def _classes(dataset: Dataset, which: str) -> Collection[str]:
-    split = load_split(SPLIT)
+def classes_named(which: str, dataset: Dataset, split_name: str) -> Collection[str]:
+    """The ``novel``, ``base`` or ``held-out`` classes of a split, or ``all`` that the dataset labels."""
+    split = load_split(split_name)
     if which == "held-out":
         return hold_out_classes(split.base, HELD_OUT_CLASSES)
     return {"all": dataset.classes, "novel": split.novel, "base": split.base}[which]

@@ -20,6 +20,8 @@ DRAWS: Mapping[str, ClassDraw] = MappingProxyType({"by images": classes_by_image
 EVERY_IMAGE = "every image"
 """Instead of drawing, one task a class with all its images."""
 MEASURES = (QUERY, SUPPORT, AGNOSTIC, PRECISION)
+COMPARED = (QUERY, SUPPORT, PRECISION)
+"""Measures by which one method can be expected to beat another."""
 RULES: Mapping[str, tuple[Matcher, Callable[[Matches], float]]] = MappingProxyType(
     {"VOC": (match_voc, ap_11_points), "COCO": (match_coco, ap_101_points)}
 )
@@ -81,7 +83,7 @@ class Specification:
             ("paper_by_class", tuple(self.paper_by_class), self.methods),
             ("paper", [value.measure for value in self.paper], MEASURES),
             ("expect", [name for claim in self.expect for name in (claim.better, claim.worse)], self.methods),
-            ("expect", [claim.measure for claim in self.expect], MEASURES),
+            ("expect", [claim.measure for claim in self.expect], COMPARED),
         ):
             strangers = [value for value in values if value not in known]
             if strangers:

@@ -53,11 +53,11 @@ class Trial:
 
 def try_method(learner: ObjectLearner, episode: Episode, pool: Pool, matcher: Matcher) -> list[Trial]:
     """One trial for each class of the task; every class is looked for in every query image."""
-    learned = _learn(learner, episode, pool)
+    learned = learn_task(learner, episode, pool)
     return [_judge(learned[label], episode, number, pool, matcher) for number, label in enumerate(episode.classes)]
 
 
-def _learn(learner: ObjectLearner, episode: Episode, pool: Pool) -> Mapping[str, LearnedObject]:
+def learn_task(learner: ObjectLearner, episode: Episode, pool: Pool) -> Mapping[str, LearnedObject]:
     """What a method learns of each class: one by one, or all together if it can."""
     images = [*episode.support, *(TaggedImage(image, ()) for image in episode.negatives)]
     bags = [pool.bag(image.image_id) for image in images]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -50,14 +51,15 @@ def choose_settings(
 ) -> tuple[dict[str, float], float]:
     """The settings with the best macro CorLoc on queries, the first of several, and that CorLoc."""
     best: tuple[dict[str, float], float] = {}, -1.0
-    images = load_source(bench.data, HELD_OUT)
+    first = Row(HELD_OUT, method, 1, shots, tasks, seed, "uniformly", "COCO", (), bench.card.fingerprint)
+    episodes = draw_episodes(load_source(bench.data, HELD_OUT), first)
     with Crew(bench, HELD_OUT) as crew:
         for done, tried in enumerate(grid_of(method), 1):
-            chosen = tuple(sorted(tried.items()))
-            row = Row(HELD_OUT, method, 1, shots, tasks, seed, "uniformly", "COCO", chosen, bench.card.fingerprint)
-            trials = crew.run(row, draw_episodes(images, row), lambda done, figures: None)
+            row = replace(first, chosen=tuple(sorted(tried.items())))
+            trials = crew.run(row, episodes, lambda done, figures: None)
             labels, owners = [trial.label for trial in trials], [trial.task for trial in trials]
-            score = macro_corloc(labels, owners, [query_hits(trial) for trial in trials], tasks)(np.arange(tasks))
+            hits = [query_hits(trial.query) for trial in trials]
+            score = macro_corloc(labels, owners, hits, tasks)(np.arange(tasks))
             best = (tried, score) if score > best[1] else best
             report(done, {"best": best[1]})
     return best

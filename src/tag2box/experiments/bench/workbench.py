@@ -12,10 +12,11 @@ from tag2box.data import Dataset, DatasetImage, Draws, load_split, read_dataset
 from tag2box.errors import PhotoError
 from tag2box.experiments.bench.sources import SPLIT, annotation_file, load_source
 from tag2box.experiments.bench.trials import Pool
-from tag2box.extract import Card, Extractor, PhotoFile, extract_photos, read_card, shipped_model
+from tag2box.extract import Card, Extractor, PhotoFile, extract_photos, model_folder, read_card
 from tag2box.methods.lineup import SETTINGS_NAME, Ingredients, load_ingredients, save_ingredients
 from tag2box.store import FeatureStore
 from tag2box.training import fit_ingredients
+from tag2box.training.objectness import clean_images
 
 INGREDIENTS_NAME = "ingredients.safetensors"
 BASE, HELD_OUT = "coco60 base", "coco60 held-out"
@@ -91,15 +92,14 @@ class Workbench:
 
     @property
     def _model_folder(self) -> Path:
-        return self.model if self.model is not None else shipped_model()
+        return model_folder(self.model)
 
     def _store_of(self, name: str) -> Path:
         return self.folder / name.replace(" ", "-")
 
     def _base_images(self) -> list[DatasetImage]:
         """Photos that show trained base classes and nothing else that is labelled, in an order of their own."""
-        shown = read_dataset(annotation_file(self.data, BASE)).showing_only(self._trained_classes())
-        images = [image for image in shown.images if image.tags]
+        images = clean_images([read_dataset(annotation_file(self.data, BASE))], self._trained_classes())
         return Draws("base photos").sample(images, min(BASE_PHOTOS, len(images)))
 
     def _trained_classes(self) -> tuple[str, ...]:

@@ -11,12 +11,14 @@ from functools import partial
 from types import MappingProxyType
 from typing import final
 
+from tag2box.arrays import Array
 from tag2box.methods.detectors import CosineLearner
 from tag2box.methods.floors import Floor, objectness, random_region, whole_image
 from tag2box.methods.learners import ObjectLearner
 from tag2box.methods.lineup.ingredients import Ingredients
 from tag2box.methods.localizers import (
     NO_BACKGROUND,
+    Background,
     GaussianBackground,
     GaussianMil,
     ObjectnessBackground,
@@ -51,11 +53,20 @@ class Entry:
 
 def _vmf(known: Ingredients, chosen: Chosen, *, guided: bool = False) -> VmfMil:
     """vMF-MIL as in the paper, or guided by what the detector takes for an object (5.6)."""
-    own = VmfMil(chosen["kappa"], known.background, chosen["background_weight"], center=known.center)
-    if not guided:
-        return own
-    parts = ((chosen["background_weight"], known.background), (chosen["objectness_weight"], OddsBackground()))
-    return replace(own, background=SummedBackground(parts), background_weight=1.0)
+    if guided:
+        return guided_vmf_mil(known.background, known.center, chosen)
+    return VmfMil(chosen["kappa"], known.background, chosen["background_weight"], center=known.center)
+
+
+def guided_vmf_mil(background: Background, center: Array | None, chosen: Chosen) -> VmfMil:
+    """vMF-MIL with what base regions look like and, beside it, what the detector takes for no object."""
+    parts = ((chosen["objectness_weight"], OddsBackground()), (chosen["background_weight"], background))
+    return VmfMil(chosen["kappa"], SummedBackground(parts), center=center)
+
+
+def objectness_prior(chosen: Chosen) -> Background:
+    """What speaks against a region in a new photo: that the detector takes it for no object (9.4)."""
+    return SummedBackground(((chosen["objectness_weight"], OddsBackground()),))
 
 
 def _start_only(known: Ingredients, chosen: Chosen, *, guided: bool = False) -> VmfMil:
@@ -97,10 +108,16 @@ def _mi_svm(known: Ingredients, chosen: Chosen) -> MiSvm:
     return MiSvm(known.objectness, chosen["gamma"], chosen["cost"], known.center)
 
 
-def _cosine(known: Ingredients, chosen: Chosen, *, steps: int, guided: bool = False) -> CosineLearner:
-    localizer = replace(_vmf(known, chosen, guided=guided), max_steps=steps)
-    prior = SummedBackground(((chosen["objectness_weight"], OddsBackground()),)) if guided else NO_BACKGROUND
-    return CosineLearner(localizer, prior=prior)
+def _detector(known: Ingredients, chosen: Chosen) -> CosineLearner:
+    return CosineLearner(_vmf(known, chosen))
+
+
+def _start_only_detector(known: Ingredients, chosen: Chosen) -> CosineLearner:
+    return CosineLearner(_start_only(known, chosen))
+
+
+def _guided_detector(known: Ingredients, chosen: Chosen) -> CosineLearner:
+    return CosineLearner(_vmf(known, chosen, guided=True), prior=objectness_prior(chosen))
 
 
 _KAPPA_ENTRIES = {
@@ -135,10 +152,10 @@ LINEUP: Mapping[str, Entry] = MappingProxyType(
         **_KAPPA_ENTRIES,
         **_STEP_ENTRIES,
         "mi-svm": Entry("MI-SVM", _mi_svm, {"gamma": (0.0, 0.1, 0.25, 0.5, 1.0), "cost": (0.1, 1.0, 10.0)}),
-        "vmf-mil-detector": Entry("vMF-MIL, cosine head", partial(_cosine, steps=20), like="vmf-mil"),
-        "prototypical-detector": Entry("Prototypical Init, cosine head", partial(_cosine, steps=0), like="vmf-mil"),
+        "vmf-mil-detector": Entry("vMF-MIL, cosine head", _detector, like="vmf-mil"),
+        "prototypical-detector": Entry("Prototypical Init, cosine head", _start_only_detector, like="vmf-mil"),
         "vmf-mil-guided-detector": Entry(
-            "vMF-MIL with objectness, cosine head", partial(_cosine, steps=20, guided=True), like="vmf-mil-guided"
+            "vMF-MIL with objectness, cosine head", _guided_detector, like="vmf-mil-guided"
         ),
         "top-objectness": Entry("top objectness", lambda known, chosen: Floor(objectness)),
         "whole-image": Entry("whole image", lambda known, chosen: Floor(whole_image)),

@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import final
 
 import numpy as np
-from safetensors import SafetensorError, safe_open
+from safetensors import SafetensorError
 from safetensors.numpy import save
 
 from tag2box.arrays import Array
 from tag2box.errors import BackgroundFileError, reason_of
-from tag2box.files import replacing
+from tag2box.files import read_tensors, replacing
 from tag2box.methods.localizers import GaussianBackground, VmfBackground, raw_features, tukey_features
 from tag2box.methods.rivals import AppearanceObjectness
 from tag2box.sphere import VonMisesFisher
@@ -59,11 +59,7 @@ def save_ingredients(path: Path, known: Ingredients) -> None:
 def load_ingredients(path: Path) -> Ingredients:
     """Read ingredients; a file of another kind, or a damaged one, is refused by name."""
     try:
-        with safe_open(path, framework="np") as file:
-            metadata = file.metadata() or {}
-            values = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (not a dict)
-        if metadata.get("format") != FORMAT:
-            raise ValueError(f"the format is {metadata.get('format')!r}")
+        values, metadata = read_tensors(path, FORMAT)
         return _ingredients(metadata["fingerprint"], values)
     except (OSError, ValueError, KeyError, TypeError, SafetensorError) as error:
         raise BackgroundFileError(

@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import final
 
 import numpy as np
-from safetensors import SafetensorError, safe_open
+from safetensors import SafetensorError
 from safetensors.numpy import save
 
 from tag2box.arrays import Array, frozen, require_shape
 from tag2box.errors import BackgroundFileError, reason_of
-from tag2box.files import replacing
+from tag2box.files import read_tensors, replacing
 from tag2box.methods.localizers.backgrounds import Background, MixtureBackground, VmfBackground
 from tag2box.sphere import VmfMixture, VonMisesFisher
 
@@ -69,11 +69,7 @@ def save_background(path: Path, fitted: FittedBackground) -> None:
 def load_background(path: Path) -> FittedBackground:
     """Read a background; a file of another kind, or a damaged one, is refused by name."""
     try:
-        with safe_open(path, framework="np") as file:
-            metadata = file.metadata() or {}
-            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (not a dict)
-        if metadata.get("format") != FORMAT:
-            raise ValueError(f"the format is {metadata.get('format')!r}")
+        tensors, metadata = read_tensors(path, FORMAT)
         facts = json.loads(metadata["facts"])
         mixture = VmfMixture(tensors["shares"], tensors["means"], tensors["kappas"])
         numbers = int(facts["images"]), int(facts["regions"])

@@ -12,6 +12,8 @@ import numpy as np
 from tag2box.arrays import Array
 from tag2box.types import ProposalBag
 
+TUKEY_POWER = 0.5
+
 FeatureMap = Callable[[ProposalBag], Array]
 
 
@@ -25,7 +27,11 @@ def raw_features(bag: ProposalBag) -> Array:
     return bag.features.astype(np.float64) * bag.norms[:, None]
 
 
-def tukey_features(bag: ProposalBag, power: float = 0.5) -> Array:
-    """(n, d) raw features to a power, (7.3); of a negative value the size is, and the sign stays."""
-    raw = raw_features(bag)
+def tukey_features(bag: ProposalBag, power: float = TUKEY_POWER) -> Array:
+    """(n, d) raw features to a power, (7.3)."""
+    return signed_power(raw_features(bag), power)
+
+
+def signed_power(raw: Array, power: float) -> Array:
+    """Each value to a power; of a negative one the size is, and the sign stays."""
     return np.sign(raw) * np.abs(raw) ** power
