@@ -61,7 +61,7 @@ def files(tmp_path: Path) -> tuple[Path, Path]:
     """The experiment, and the settings."""
     asked, settings = tmp_path / "small.toml", tmp_path / "settings.json"
     asked.write_text(SPECIFICATION)
-    save_choice(settings, CHOSEN | {"vmf-mil": {"kappa": 40.0, "background_weight": 1.0}})
+    save_choice(settings, CHOSEN | {"vmf-mil": {"kappa": 40.0, "background_weight": 1.0, "steps": 20.0}})
     return asked, settings
 
 

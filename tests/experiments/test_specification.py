@@ -10,7 +10,7 @@ import pytest
 from tag2box.errors import DatasetError, SpecificationError
 from tag2box.experiments.bench.sources import PATHS_NAME, SOURCES, annotation_file
 from tag2box.experiments.bench.specification import read_specification
-from tag2box.methods.lineup import add_choice, load_choice, save_choice
+from tag2box.methods.lineup import add_choice, choice_beside, load_choice, save_choice
 
 SHIPPED = sorted((Path(__file__).parents[2] / "experiments").glob("*.toml"))
 GOOD = 'title = "t"\nclaim = "c"\ndataset = "voc07"\nmethods = ["vmf-mil"]\n'
@@ -60,20 +60,29 @@ def test_the_data_folder_may_say_where_its_datasets_are(tmp_path: Path) -> None:
 
 def test_settings_are_added_method_by_method(tmp_path: Path) -> None:
     path = tmp_path / "settings.json"
-    add_choice(path, "vmf-mil", {"kappa": 15.0, "background_weight": 3.0}, {"tasks": 250})
+    add_choice(path, "vmf-mil", {"kappa": 15.0, "background_weight": 3.0, "steps": 20.0}, {"tasks": 250})
     add_choice(path, "mi-svm", {"gamma": 0.5, "cost": 1.0}, {"tasks": 100})
-    add_choice(path, "vmf-mil", {"kappa": 16.0, "background_weight": 3.0}, {"tasks": 300})
+    add_choice(path, "vmf-mil", {"kappa": 16.0, "background_weight": 3.0, "steps": 20.0}, {"tasks": 300})
     chosen = load_choice(path, ["vmf-mil", "mi-svm"])
-    assert chosen == {"vmf-mil": {"kappa": 16.0, "background_weight": 3.0}, "mi-svm": {"gamma": 0.5, "cost": 1.0}}
+    assert chosen == {
+        "vmf-mil": {"kappa": 16.0, "background_weight": 3.0, "steps": 20.0},
+        "mi-svm": {"gamma": 0.5, "cost": 1.0},
+    }
     assert json.loads(path.read_text())["chosen"] == {"vmf-mil": {"tasks": 300}, "mi-svm": {"tasks": 100}}
 
 
 def test_settings_of_another_method_are_found(tmp_path: Path) -> None:
     path = tmp_path / "settings.json"
-    save_choice(path, {"vmf-mil": {"kappa": 15.0, "background_weight": 3.0}})
+    save_choice(path, {"vmf-mil": {"kappa": 15.0, "background_weight": 3.0, "steps": 20.0}})
     chosen = load_choice(path, ["vmf-mil", "prototypical", "whole-image"])
-    assert chosen["prototypical"] == chosen["vmf-mil"] == {"kappa": 15.0, "background_weight": 3.0}
+    assert chosen["prototypical"] == chosen["vmf-mil"] == {"kappa": 15.0, "background_weight": 3.0, "steps": 20.0}
     assert chosen["whole-image"] == {}
+    with pytest.raises(SpecificationError, match="no settings for vmf-mil-detector"):
+        load_choice(path, ["vmf-mil-detector"])
+    assert choice_beside(path, "vmf-mil-detector") == chosen["vmf-mil"]
+    assert choice_beside(path, "mi-svm") == {}
+    add_choice(path, "vmf-mil-detector", {"tau": 10.0}, {})
+    assert load_choice(path, ["vmf-mil-detector"])["vmf-mil-detector"] == {**chosen["vmf-mil"], "tau": 10.0}
     with pytest.raises(SpecificationError, match="no settings for mi-svm"):
         load_choice(path, ["mi-svm"])
     path.write_text("{}")

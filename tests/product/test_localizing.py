@@ -16,7 +16,7 @@ from tag2box.methods.localizers import FittedBackground, OddsBackground, VmfBack
 from tag2box.product.localizing import METHOD, localizer_of, make_localizer
 from tag2box.sphere import VmfMixture, VonMisesFisher
 
-CHOSEN = {"kappa": 20.0, "background_weight": 0.5, "objectness_weight": 3.0}
+CHOSEN = {"kappa": 20.0, "background_weight": 0.5, "objectness_weight": 3.0, "steps": 7.0}
 
 
 def fitted(d: int, fingerprint: str = "x", center: np.ndarray | None = None) -> FittedBackground:

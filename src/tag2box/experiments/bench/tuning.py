@@ -14,7 +14,7 @@ from tag2box.experiments.bench.rows import Row
 from tag2box.experiments.bench.running import Crew, draw_episodes
 from tag2box.experiments.bench.sources import load_source
 from tag2box.experiments.bench.workbench import HELD_OUT, Report, Workbench
-from tag2box.methods.lineup import LINEUP
+from tag2box.methods.lineup import LINEUP, Chosen
 
 
 def grid_of(method: str) -> list[dict[str, float]]:
@@ -47,15 +47,15 @@ def require_tunable(bench: Workbench, methods: Sequence[str]) -> list[str]:
 
 
 def choose_settings(
-    bench: Workbench, method: str, shots: int, tasks: int, seed: int, report: Report
+    bench: Workbench, method: str, beside: Chosen, shots: int, tasks: int, seed: int, report: Report
 ) -> tuple[dict[str, float], float]:
-    """The settings with the best macro CorLoc on queries, the first of several, and that CorLoc."""
+    """The settings with the best macro CorLoc on queries, the first of several, and that CorLoc; ``beside`` stand."""
     best: tuple[dict[str, float], float] = {}, -1.0
     first = Row(HELD_OUT, method, 1, shots, tasks, seed, "uniformly", "COCO", (), bench.card.fingerprint)
     episodes = draw_episodes(load_source(bench.data, HELD_OUT), first)
     with Crew(bench, HELD_OUT) as crew:
         for done, tried in enumerate(grid_of(method), 1):
-            row = replace(first, chosen=tuple(sorted(tried.items())))
+            row = replace(first, chosen=tuple(sorted({**beside, **tried}.items())))
             trials = crew.run(row, episodes, lambda done, figures: None)
             labels, owners = [trial.label for trial in trials], [trial.task for trial in trials]
             hits = [query_hits(trial.query) for trial in trials]

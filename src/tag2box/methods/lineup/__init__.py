@@ -2,7 +2,7 @@
 
 from tag2box.methods.lineup.entries import LINEUP, Chosen, Entry, guided_vmf_mil, objectness_prior
 from tag2box.methods.lineup.ingredients import Ingredients, load_ingredients, save_ingredients
-from tag2box.methods.lineup.settings import SETTINGS_NAME, add_choice, load_choice, save_choice
+from tag2box.methods.lineup.settings import SETTINGS_NAME, add_choice, choice_beside, load_choice, save_choice
 
 __all__ = [
     "LINEUP",
@@ -11,6 +11,7 @@ __all__ = [
     "Entry",
     "Ingredients",
     "add_choice",
+    "choice_beside",
     "guided_vmf_mil",
     "load_choice",
     "load_ingredients",

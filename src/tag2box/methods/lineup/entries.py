@@ -34,8 +34,18 @@ from tag2box.sphere import KAPPA_RULES
 Chosen = Mapping[str, float]
 """Values of a method's settings."""
 
-VMF_GRID = {"kappa": (8.0, 12.0, 16.0, 24.0, 32.0), "background_weight": (0.5, 1.0, 2.0, 3.0)}
-GAUSSIAN_GRID = {"sigma": (0.1, 0.2, 0.3, 0.5, 0.7), "background_weight": (0.5, 1.0, 2.0)}
+KAPPAS = (8.0, 12.0, 16.0, 24.0, 32.0)
+STEPS = (1.0, 3.0, 20.0)
+"""After 20, EM has all but converged."""
+VMF_GRID = {"kappa": KAPPAS, "background_weight": (1.0, 2.0, 3.0, 4.0, 6.0), "steps": STEPS}
+GUIDED_GRID = {
+    "kappa": KAPPAS,
+    "background_weight": (0.5, 1.0, 2.0),
+    "objectness_weight": (0.5, 1.0, 1.5),
+    "steps": STEPS,
+}
+GAUSSIAN_GRID = {"sigma": (0.05, 0.1, 0.2, 0.3, 0.5, 0.7), "background_weight": (0.5, 1.0, 2.0, 4.0)}
+TAU_GRID = {"tau": (10.0, 20.0, 40.0)}
 
 
 @final
@@ -48,20 +58,21 @@ class Entry:
     grid: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
     """Values of each setting to choose from; empty if there is nothing to choose"""
     like: str | None = None
-    """The entry whose chosen settings this one uses"""
+    """The entry whose chosen settings this one uses, beside its own"""
 
 
 def _vmf(known: Ingredients, chosen: Chosen, *, guided: bool = False) -> VmfMil:
     """vMF-MIL as in the paper, or guided by what the detector takes for an object (5.6)."""
     if guided:
         return guided_vmf_mil(known.background, known.center, chosen)
-    return VmfMil(chosen["kappa"], known.background, chosen["background_weight"], center=known.center)
+    weight, steps = chosen["background_weight"], int(chosen["steps"])
+    return VmfMil(chosen["kappa"], known.background, weight, center=known.center, max_steps=steps)
 
 
 def guided_vmf_mil(background: Background, center: Array | None, chosen: Chosen) -> VmfMil:
     """vMF-MIL with what base regions look like and, beside it, what the detector takes for no object."""
     parts = ((chosen["objectness_weight"], OddsBackground()), (chosen["background_weight"], background))
-    return VmfMil(chosen["kappa"], SummedBackground(parts), center=center)
+    return VmfMil(chosen["kappa"], SummedBackground(parts), center=center, max_steps=int(chosen["steps"]))
 
 
 def objectness_prior(chosen: Chosen) -> Background:
@@ -109,15 +120,15 @@ def _mi_svm(known: Ingredients, chosen: Chosen) -> MiSvm:
 
 
 def _detector(known: Ingredients, chosen: Chosen) -> CosineLearner:
-    return CosineLearner(_vmf(known, chosen))
+    return CosineLearner(_vmf(known, chosen), chosen["tau"])
 
 
 def _start_only_detector(known: Ingredients, chosen: Chosen) -> CosineLearner:
-    return CosineLearner(_start_only(known, chosen))
+    return CosineLearner(_start_only(known, chosen), chosen["tau"])
 
 
 def _guided_detector(known: Ingredients, chosen: Chosen) -> CosineLearner:
-    return CosineLearner(_vmf(known, chosen, guided=True), prior=objectness_prior(chosen))
+    return CosineLearner(_vmf(known, chosen, guided=True), chosen["tau"], objectness_prior(chosen))
 
 
 _KAPPA_ENTRIES = {
@@ -132,9 +143,7 @@ _STEP_ENTRIES = {
 LINEUP: Mapping[str, Entry] = MappingProxyType(
     {
         "vmf-mil": Entry("vMF-MIL", _vmf, VMF_GRID),
-        "vmf-mil-guided": Entry(
-            "vMF-MIL with objectness", partial(_vmf, guided=True), VMF_GRID | {"objectness_weight": (0.5, 1.0, 1.5)}
-        ),
+        "vmf-mil-guided": Entry("vMF-MIL with objectness", partial(_vmf, guided=True), GUIDED_GRID),
         "prototypical": Entry("Prototypical Init", _start_only, like="vmf-mil"),
         "prototypical-guided": Entry(
             "Prototypical Init with objectness", partial(_start_only, guided=True), like="vmf-mil-guided"
@@ -147,15 +156,17 @@ LINEUP: Mapping[str, Entry] = MappingProxyType(
         "vmf-mil-objectness": Entry(
             "vMF-MIL, objectness as background",
             _objectness_background,
-            {"kappa": VMF_GRID["kappa"], "alpha": (0.5, 1.0, 2.0, 4.0)},
+            {"kappa": KAPPAS, "alpha": (0.5, 1.0, 2.0, 4.0)},
         ),
         **_KAPPA_ENTRIES,
         **_STEP_ENTRIES,
-        "mi-svm": Entry("MI-SVM", _mi_svm, {"gamma": (0.0, 0.1, 0.25, 0.5, 1.0), "cost": (0.1, 1.0, 10.0)}),
-        "vmf-mil-detector": Entry("vMF-MIL, cosine head", _detector, like="vmf-mil"),
-        "prototypical-detector": Entry("Prototypical Init, cosine head", _start_only_detector, like="vmf-mil"),
+        "mi-svm": Entry("MI-SVM", _mi_svm, {"gamma": (0.0, 0.1, 0.25, 0.5, 1.0), "cost": (0.1, 1.0, 10.0, 100.0)}),
+        "vmf-mil-detector": Entry("vMF-MIL, cosine head", _detector, TAU_GRID, like="vmf-mil"),
+        "prototypical-detector": Entry(
+            "Prototypical Init, cosine head", _start_only_detector, TAU_GRID, like="vmf-mil"
+        ),
         "vmf-mil-guided-detector": Entry(
-            "vMF-MIL with objectness, cosine head", _guided_detector, like="vmf-mil-guided"
+            "vMF-MIL with objectness, cosine head", _guided_detector, TAU_GRID, like="vmf-mil-guided"
         ),
         "top-objectness": Entry("top objectness", lambda known, chosen: Floor(objectness)),
         "whole-image": Entry("whole image", lambda known, chosen: Floor(whole_image)),

@@ -29,24 +29,28 @@ def add_choice(path: Path, method: str, chosen: Chosen, facts: Mapping[str, Any]
 
 
 def load_choice(path: Path, methods: Sequence[str]) -> dict[str, Chosen]:
-    """The settings of each method; one without settings of its own uses another's, or needs none."""
-    content = _read(path)
-    return {name: _settings_of(path, content["settings"], name) for name in methods}
+    """The settings of each method: its own, with those of the method that it is like."""
+    found = _read(path)["settings"]
+    return {name: _settings_of(path, found, name) for name in methods}
+
+
+def choice_beside(path: Path, method: str) -> Chosen:
+    """The settings of the method that this one is like, which stand while its own are chosen."""
+    like = LINEUP[method].like
+    return load_choice(path, [like])[like] if like is not None else {}
 
 
 def _settings_of(path: Path, found: dict[str, dict[str, float]], method: str) -> Chosen:
     entry = LINEUP[method]
-    owner = entry.like if entry.like is not None else method
-    wanted = set(LINEUP[owner].grid)
-    if not wanted:
-        return {}
-    if set(found.get(owner, {})) != wanted:
+    inherited = _settings_of(path, found, entry.like) if entry.like is not None else {}
+    own = found.get(method, {}) if entry.grid else {}
+    if set(own) != set(entry.grid):
         raise SpecificationError(
-            f"{path} has no settings for {owner}.",
-            f"values of {', '.join(sorted(wanted))}",
-            f"choose them with tag2box bench tune --method {owner}.",
+            f"{path} has no settings for {method}.",
+            f"values of {', '.join(sorted(entry.grid))}",
+            f"choose them with tag2box bench tune --method {method}.",
         )
-    return found[owner]
+    return {**inherited, **own}
 
 
 def _read(path: Path) -> dict[str, Any]:
