@@ -13,6 +13,10 @@ Tag2BoxError
     ├── DatasetError            annotations that cannot be read, or a split that is not known
     ├── BackgroundFileError     a file that holds no background
     ├── PhotoError              a picture that cannot be read
+    ├── TagsError               tagged photos that cannot be understood
+    ├── RunError                a folder of localized photos, or boxes, that cannot be used
+    ├── ClassFileError          a file of learned classes that cannot be used
+    ├── ExportError             an annotation format that is not known, or files that cannot be written
     ├── RecipeError             a training recipe with an unknown key or a wrong value
     ├── TrainingError           a training run that cannot start or go on
     ├── ModelError              a folder that holds no usable model
@@ -84,6 +88,22 @@ class BackgroundFileError(InputError):
 
 class PhotoError(InputError):
     """A picture is missing, broken or of an unknown format."""
+
+
+class TagsError(InputError):
+    """A folder, a table or an annotation file does not say which thing is in which photo."""
+
+
+class RunError(InputError):
+    """A folder of localized photos, or a file of boxes, is missing, damaged, or another job's."""
+
+
+class ClassFileError(InputError):
+    """A file of learned classes is missing, damaged, or made with another extractor."""
+
+
+class ExportError(InputError):
+    """Boxes cannot be written in the format that was asked for."""
 
 
 class RecipeError(InputError):
