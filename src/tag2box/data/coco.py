@@ -57,10 +57,15 @@ def _require_known(path: Path, objects: dict[Any, Any], images: set[Any]) -> Non
         )
 
 
+def image_folders(path: Path) -> list[Path]:
+    """Where the images of an annotation file may be: beside it, or where COCO itself puts them."""
+    split = path.stem.removeprefix("instances_")
+    return [path.parent, path.parent.parent / split, path.parent.parent / "images" / split]
+
+
 def _image_folder(path: Path, images: list[dict[str, Any]]) -> Path:
     """The folder in which the first image is found."""
-    split = path.stem.removeprefix("instances_")
-    tried = [path.parent, path.parent.parent / split, path.parent.parent / "images" / split]
+    tried = image_folders(path)
     for folder in tried:
         if not images or (folder / images[0]["file_name"]).is_file():
             return folder

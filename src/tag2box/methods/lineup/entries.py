@@ -39,10 +39,10 @@ STEPS = (1.0, 3.0, 20.0)
 """After 20, EM has all but converged."""
 VMF_GRID = {"kappa": KAPPAS, "background_weight": (1.0, 2.0, 3.0, 4.0, 6.0), "steps": STEPS}
 GUIDED_GRID = {
-    "kappa": KAPPAS,
+    "kappa": (8.0, 12.0, 16.0),
     "background_weight": (0.5, 1.0, 2.0),
     "objectness_weight": (0.5, 1.0, 1.5),
-    "steps": STEPS,
+    "steps": (3.0, 20.0),
 }
 GAUSSIAN_GRID = {"sigma": (0.05, 0.1, 0.2, 0.3, 0.5, 0.7), "background_weight": (0.5, 1.0, 2.0, 4.0)}
 TAU_GRID = {"tau": (10.0, 20.0, 40.0)}
