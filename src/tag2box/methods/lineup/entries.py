@@ -34,15 +34,18 @@ from tag2box.sphere import KAPPA_RULES
 Chosen = Mapping[str, float]
 """Values of a method's settings."""
 
-KAPPAS = (8.0, 12.0, 16.0, 24.0, 32.0)
-STEPS = (1.0, 3.0, 20.0)
+STEPS = (3.0, 20.0)
 """After 20, EM has all but converged."""
-VMF_GRID = {"kappa": KAPPAS, "background_weight": (1.0, 2.0, 3.0, 4.0, 6.0), "steps": STEPS}
+VMF_GRID = {
+    "kappa": (16.0, 24.0, 32.0, 48.0, 64.0),
+    "background_weight": (2.0, 4.0, 6.0, 9.0, 12.0),
+    "steps": STEPS,
+}
 GUIDED_GRID = {
     "kappa": (8.0, 12.0, 16.0),
     "background_weight": (0.5, 1.0, 2.0),
     "objectness_weight": (0.5, 1.0, 1.5),
-    "steps": (3.0, 20.0),
+    "steps": STEPS,
 }
 GAUSSIAN_GRID = {"sigma": (0.05, 0.1, 0.2, 0.3, 0.5, 0.7), "background_weight": (0.5, 1.0, 2.0, 4.0)}
 TAU_GRID = {"tau": (10.0, 20.0, 40.0)}
@@ -156,7 +159,7 @@ LINEUP: Mapping[str, Entry] = MappingProxyType(
         "vmf-mil-objectness": Entry(
             "vMF-MIL, objectness as background",
             _objectness_background,
-            {"kappa": KAPPAS, "alpha": (0.5, 1.0, 2.0, 4.0)},
+            {"kappa": (8.0, 12.0, 16.0, 24.0, 32.0), "alpha": (0.5, 1.0, 2.0, 4.0)},
         ),
         **_KAPPA_ENTRIES,
         **_STEP_ENTRIES,
