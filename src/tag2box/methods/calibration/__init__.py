@@ -1,0 +1,22 @@
+"""How far to trust what was found: signs in the photos, and what base classes teach about them."""
+
+from tag2box.methods.calibration.calibration import (
+    CALIBRATION_NAME,
+    Calibration,
+    Judge,
+    load_calibration,
+    save_calibration,
+)
+from tag2box.methods.calibration.signs import ABSENT_SIGNS, WRONG_SIGNS, SupportSigns, read_signs
+
+__all__ = [
+    "ABSENT_SIGNS",
+    "CALIBRATION_NAME",
+    "WRONG_SIGNS",
+    "Calibration",
+    "Judge",
+    "SupportSigns",
+    "load_calibration",
+    "read_signs",
+    "save_calibration",
+]

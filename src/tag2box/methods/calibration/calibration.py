@@ -1,0 +1,90 @@
+"""What base classes teach about signs: a logistic regression for each question, and the file that holds them.
+
+n = things judged, k = signs
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, final
+
+import numpy as np
+
+from tag2box.arrays import Array, require_number, sigmoid
+from tag2box.errors import ModelError, reason_of
+from tag2box.files import write_json
+from tag2box.methods.calibration.signs import ABSENT_SIGNS, WRONG_SIGNS
+
+FORMAT = "tag2box-calibration-1"
+CALIBRATION_NAME = "calibration.json"
+"""In the folder of a model."""
+
+
+@final
+@dataclass(frozen=True)
+class Judge:
+    """Turns signs into a probability (14.2)."""
+
+    weights: tuple[float, ...]
+    bias: float
+
+    def __post_init__(self) -> None:
+        for value in (*self.weights, self.bias):
+            require_number("weight of a judge", value)
+
+    def __call__(self, signs: Array) -> Array:
+        """(n,) probabilities from signs (n, k)."""
+        return sigmoid(signs @ np.array(self.weights) + self.bias)
+
+
+@final
+@dataclass(frozen=True)
+class Calibration:
+    """Whether a box is wrong, whether the thing is absent, and from which score on a detection counts."""
+
+    wrong: Judge
+    absent: Judge
+    threshold_share: float
+    """How far a class's threshold follows the scores of its own photos (14.3) …"""
+    threshold_floor: float
+    """… and the score that it starts from"""
+
+    def threshold(self, support_scores: Array) -> float:
+        """From which score on a region counts as found, given the best scores of support photos, each left out once."""
+        share = self.threshold_share
+        return share * float(np.median(support_scores)) + (1.0 - share) * self.threshold_floor
+
+
+def save_calibration(path: Path, fitted: Calibration, facts: Mapping[str, Any]) -> None:
+    """Write a calibration, and how it was made."""
+    write_json(path, {"format": FORMAT, **asdict(fitted), "fitted on": dict(facts)})
+
+
+def load_calibration(path: Path) -> Calibration:
+    """Read a calibration; a file of another kind, or a damaged one, is refused by name."""
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+        if content["format"] != FORMAT:
+            raise ValueError(f"the format is {content['format']!r}")
+        return Calibration(
+            _judge(content["wrong"], len(WRONG_SIGNS)),
+            _judge(content["absent"], len(ABSENT_SIGNS)),
+            float(content["threshold_share"]),
+            float(content["threshold_floor"]),
+        )
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise ModelError(
+            f"{path} cannot be read as a calibration: {reason_of(error)}.",
+            f"a file of format {FORMAT!r}, as tag2box bench calibrate writes it",
+            "copy the model's folder again, as a whole.",
+        ) from error
+
+
+def _judge(content: Mapping[str, Any], signs: int) -> Judge:
+    weights = tuple(float(weight) for weight in content["weights"])
+    if len(weights) != signs:
+        raise ValueError(f"there are {len(weights)} weights for {signs} signs")
+    return Judge(weights, float(content["bias"]))

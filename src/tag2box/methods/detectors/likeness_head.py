@@ -1,0 +1,116 @@
+"""A detector in closed form: how much more a region is like the object than regions of other photos are.
+
+C = classes, n = regions of a bag, d = feature dimension. Equations: docs/method.md, section 9.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import final
+
+import numpy as np
+
+from tag2box.arrays import Array, frozen, require_finite, require_number, require_shape
+from tag2box.errors import ShapeError
+from tag2box.methods.detectors.query import MAX_DETECTIONS, MAX_OVERLAP, ranked_regions
+from tag2box.methods.localizers import NO_BACKGROUND, Background, center_bag
+from tag2box.types import Detections, ProposalBag, require_dimension
+
+RIDGE = 1.0
+"""Chosen on held-out base classes."""
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Spread:
+    """How the centred features of base regions scatter."""
+
+    mean: Array
+    """(d,)"""
+    covariance: Array
+    """(d, d)"""
+
+    def __post_init__(self) -> None:
+        for name, shape in (("mean", (None,)), ("covariance", (len(self.mean), len(self.mean)))):
+            object.__setattr__(self, name, frozen(getattr(self, name), np.float64))
+            require_shape(f"{name} of the spread", getattr(self, name), shape)
+            require_finite(f"{name} of the spread", getattr(self, name))
+
+    def decorrelated(self, directions: Array, ridge: float) -> Array:
+        """(C, d), the directions in which objects stand out most against the spread (9.5)."""
+        values, vectors = self._axes
+        return (directions @ vectors) / (values + ridge * values.mean()) @ vectors.T
+
+    @cached_property
+    def _axes(self) -> tuple[Array, Array]:
+        values, vectors = np.linalg.eigh(self.covariance)
+        return np.maximum(values, 0.0), vectors
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class LikenessHead:
+    """Scores regions for every class in deviations of base regions; a class owes nothing to the others."""
+
+    classes: tuple[str, ...]
+    weights: Array
+    """(C, d)"""
+    offsets: Array
+    """(C,)"""
+    center: Array | None = None
+    """(d,), mean of the base features; None leaves features as they are"""
+    prior: Background = NO_BACKGROUND
+    """What speaks against a region whatever the class, such as a low objectness (9.4)"""
+
+    def __post_init__(self) -> None:
+        for name in ("weights", "offsets"):
+            object.__setattr__(self, name, frozen(getattr(self, name), np.float64))
+            require_finite(f"{name} of the head", getattr(self, name))
+        require_shape("weights of the head", self.weights, (len(self.classes), None))
+        require_shape("offsets of the head", self.offsets, (len(self.classes),))
+        if len(set(self.classes)) != len(self.classes):
+            raise ShapeError(
+                f"a class occurs twice among {', '.join(self.classes)}.", "each class once", "rename one of them."
+            )
+
+    def of_class(self, label: str) -> LikenessHead:
+        """The head of one class alone."""
+        row = [self.classes.index(label)]
+        return replace(self, classes=(label,), weights=self.weights[row], offsets=self.offsets[row])
+
+    def score(self, bag: ProposalBag) -> Array:
+        """(n, C) scores, (9.6), less what the prior says against each region (9.4)."""
+        require_dimension("detection head", bag, self.weights.shape[1])
+        likeness = center_bag(bag, self.center).features.astype(np.float64) @ self.weights.T - self.offsets
+        return likeness - self.prior.log_score(bag)[:, None]
+
+    def detect(
+        self, bag: ProposalBag, *, max_overlap: float = MAX_OVERLAP, max_detections: int = MAX_DETECTIONS
+    ) -> Detections:
+        """The best regions for every class, suppressed within each class, ranked together."""
+        scores = self.score(bag)
+        per_class = [
+            ranked_regions(bag, scores[:, c], label, max_overlap=max_overlap, max_detections=max_detections)
+            for c, label in enumerate(self.classes)
+        ]
+        return Detections.joined(per_class)
+
+
+def likeness_head(
+    classes: Sequence[str],
+    directions: Array,
+    spread: Spread,
+    *,
+    ridge: float = RIDGE,
+    center: Array | None = None,
+    prior: Background = NO_BACKGROUND,
+) -> LikenessHead:
+    """The head of the classes whose common directions (C, d) a localizer has found."""
+    require_number("ridge", ridge, above=0.0)
+    require_shape("directions", directions, (len(classes), len(spread.mean)))
+    found = spread.decorrelated(directions, ridge)  # (C, d)
+    deviations = np.sqrt(np.einsum("cd,de,ce->c", found, spread.covariance, found))  # (C,)
+    weights = found / np.maximum(deviations, np.finfo(np.float64).tiny)[:, None]
+    return LikenessHead(tuple(classes), weights, weights @ spread.mean, center, prior)

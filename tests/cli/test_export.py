@@ -1,0 +1,75 @@
+"""``tag2box export`` and ``tag2box evaluate`` as a person or a script uses them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+import typer
+from PIL import Image
+from typer.testing import CliRunner, Result
+
+from tag2box.cli.evaluate import evaluate
+from tag2box.cli.export import export
+from tag2box.errors import ExportError, RunError
+from tag2box.product.labelled import FoundBox, LabelledPhoto, LabelledPhotos, write_boxes
+
+app = typer.Typer()
+app.command()(export)
+app.command()(evaluate)
+
+
+def call(*arguments: str | Path) -> Result:
+    return CliRunner().invoke(app, [str(argument) for argument in arguments])
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Path:
+    """A run with two photos, one of which has its box in the wrong place."""
+    right, wrong = FoundBox("cup", (2, 2, 30, 20), 0.9, 0.1), FoundBox("cup", (30, 20, 40, 30), 0.6, 0.4)
+    photos = (LabelledPhoto("cup/a.jpg", 30, 40, (right,)), LabelledPhoto("cup/b.jpg", 30, 40, (wrong,)))
+    (tmp_path / "photos" / "cup").mkdir(parents=True)
+    for photo in photos:
+        Image.new("RGB", (40, 30)).save(tmp_path / "photos" / photo.name)
+    (tmp_path / "run").mkdir()
+    write_boxes(tmp_path / "run" / "boxes.json", LabelledPhotos(tmp_path / "photos", ("cup",), photos), {})
+    truth = [LabelledPhoto(photo.name, 30, 40, (right,)) for photo in photos]
+    write_boxes(tmp_path / "photos" / "truth.json", LabelledPhotos(Path(), ("cup",), tuple(truth)), {})
+    return tmp_path / "run"
+
+
+def test_export_writes_the_formats_and_says_where(run: Path, tmp_path: Path) -> None:
+    done = call("export", run, "--to", "coco, YOLO", "-o", tmp_path / "out", "--max-doubt", "0.3")
+    assert done.exit_code == 0, done.output
+    assert done.stdout == f"2 photos into {tmp_path / 'out' / 'coco'}.\n2 photos into {tmp_path / 'out' / 'yolo'}.\n"
+    assert (tmp_path / "out" / "yolo" / "labels" / "train" / "cup__b.txt").read_text() == ""
+
+
+def test_export_refuses_what_it_cannot_do(run: Path, tmp_path: Path) -> None:
+    assert isinstance(call("export", run, "--to", "word", "-o", tmp_path / "out").exception, ExportError)
+    assert isinstance(call("export", tmp_path, "--to", "coco", "-o", tmp_path / "out").exception, RunError)
+    assert call("export", run, "--to", "coco", "-o", tmp_path / "out", "--max-doubt", "3").exit_code == 2
+
+
+def test_evaluate_prints_a_table(run: Path, tmp_path: Path) -> None:
+    done = call("evaluate", run, "--truth", tmp_path / "photos" / "truth.json")
+    assert done.exit_code == 0, done.output
+    lines = [line.replace("│", " ").replace("┃", " ").split() for line in done.stdout.splitlines()]
+    assert ["cup", "2", "50.0", "54.5", "50.0", "50.5"] in lines
+    assert ["mean", "2", "50.0", "54.5", "50.0", "50.5"] in lines
+
+
+def test_evaluate_prints_json_for_scripts(run: Path, tmp_path: Path) -> None:
+    done = call("evaluate", run, "--truth", tmp_path / "photos" / "truth.json", "--json")
+    found = json.loads(done.stdout)
+    assert found["corloc"] == {"mean": 0.5, "photos": 2, "classes": {"cup": {"photos": 2, "value": 0.5}}}
+    assert found["ap50"]["voc_area"] == {"mean": 0.5, "classes": {"cup": 0.5}}
+
+
+def test_evaluate_takes_detections(run: Path, tmp_path: Path) -> None:
+    results = [{"file_name": "cup/b.jpg", "category_name": "cup", "bbox": [2, 2, 28, 18], "score": 0.5}]
+    (tmp_path / "results.json").write_text(json.dumps(results))
+    done = call("evaluate", tmp_path / "results.json", "--truth", tmp_path / "photos" / "truth.json")
+    assert "CorLoc" not in done.stdout.splitlines()[2]
+    assert ["mean", "54.5", "50.0", "50.5"] in [line.replace("│", " ").split() for line in done.stdout.splitlines()]
