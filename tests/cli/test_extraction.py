@@ -13,7 +13,7 @@ from PIL import Image
 from command_line import run
 from tag2box.methods.lineup import save_choice
 from tag2box.methods.localizers import FittedBackground, save_background
-from tag2box.product.localizing import METHOD
+from tag2box.product.knowledge import METHOD
 from tag2box.sphere import VmfMixture
 from tag2box.store import FeatureStore
 

@@ -9,7 +9,7 @@ import numpy as np
 from tag2box.data import load_split, read_coco
 from tag2box.evaluation import first_covering
 from tag2box.extract import Extractor, shipped_model
-from tag2box.product.localizing import localizer_of
+from tag2box.product.knowledge import localizer_of
 
 PHOTOS = 12
 

@@ -11,7 +11,8 @@ import pytest
 from tag2box.data import Dataset, DatasetImage, read_coco
 from tag2box.errors import TrainingError
 from tag2box.extract import Extractor, Objectness, read_card
-from tag2box.training.objectness import calibrate, clean_images, fit_balanced_logistic, fit_objectness
+from tag2box.training.logistic import balanced, fit_logistic
+from tag2box.training.objectness import calibrate, clean_images, fit_objectness
 from tag2box.types import Truth
 from tiny_training import write_photos
 
@@ -21,7 +22,7 @@ def test_the_regression_finds_the_weights_it_came_from() -> None:
     values = rng.standard_normal((40_000, 2)) * [1.0, 3.0] + [0.0, 5.0]
     chances = 1 / (1 + np.exp(-(values @ [1.5, -0.5] + 2.5)))
     labels = rng.random(len(values)) < chances
-    *weights, bias = fit_balanced_logistic(values, labels)
+    *weights, bias = fit_logistic(values, labels, balanced(labels))
     np.testing.assert_allclose(weights, [1.5, -0.5], atol=0.08)
     balance = np.log((~labels).sum() / labels.sum())
     assert bias == pytest.approx(2.5 + balance, abs=0.15)
@@ -30,7 +31,7 @@ def test_the_regression_finds_the_weights_it_came_from() -> None:
 def test_the_slope_vanishes_at_the_answer() -> None:
     rng = np.random.default_rng(1)
     values, labels = rng.standard_normal((500, 3)), rng.random(500) < 0.2
-    *weights, bias = fit_balanced_logistic(values, labels)
+    *weights, bias = fit_logistic(values, labels, balanced(labels))
     chances = 1 / (1 + np.exp(-(values @ weights + bias)))
     shares = np.where(labels, 0.5 / labels.sum(), 0.5 / (~labels).sum())
     assert np.abs(values.T @ (shares * (labels - chances))).max() < 5e-3  # what the ridge leaves

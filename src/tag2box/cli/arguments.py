@@ -19,3 +19,12 @@ SplitName = Annotated[str, typer.Option("--split", help="Which classes are base:
 ModelFolder = Annotated[
     Path | None, typer.Option("--model", help="Folder of a model; without one, the model that ships.")
 ]
+DataFolder = Annotated[
+    Path, typer.Option("--data", help="Photos and annotations; datasets.toml in it may say where.", show_default=False)
+]
+FeatureFolder = Annotated[
+    Path, typer.Option("--store", help="Where features and results are kept.", show_default=False)
+]
+SettingsFile = Annotated[
+    Path | None, typer.Option("--settings", help="What tag2box bench tune has chosen; without, the model's settings.")
+]

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 
-from tag2box.cli.arguments import ModelFolder
+from tag2box.cli.arguments import DataFolder, FeatureFolder, ModelFolder, SettingsFile
+from tag2box.cli.trust import calibrate, trust
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -18,18 +19,11 @@ if TYPE_CHECKING:
     from tag2box.experiments.bench.workbench import Workbench
 
 bench_app = typer.Typer(help="Run the paper's experiments on cached features.", no_args_is_help=True)
+bench_app.command("calibrate")(calibrate)
+bench_app.command("trust")(trust)
 
 Experiments = Annotated[
     list[Path], typer.Argument(help="Files that say what to run, such as experiments/*.toml.", show_default=False)
-]
-DataFolder = Annotated[
-    Path, typer.Option("--data", help="Photos and annotations; datasets.toml in it may say where.", show_default=False)
-]
-FeatureFolder = Annotated[
-    Path, typer.Option("--store", help="Where features and results are kept.", show_default=False)
-]
-SettingsFile = Annotated[
-    Path | None, typer.Option("--settings", help="What tag2box bench tune has chosen; without, the model's settings.")
 ]
 
 
@@ -63,7 +57,7 @@ def run(
     bench = Workbench(data, store, model)
     for asked in [read_specification(path) for path in experiments]:
         console.print(asked.title, markup=False)
-        _extract_missing(bench, asked.dataset, console)
+        extract_missing(bench, asked.dataset, console)
         _run_rows(bench, asked, settings, console)
         _print_table(asked, _results(bench, asked, settings), console)
 
@@ -149,7 +143,7 @@ def tune(
     bench = Workbench(data, store, model)
     names = method or list(tuned_methods())
     classes = require_tunable(bench, names)
-    _extract_missing(bench, HELD_OUT, console)
+    extract_missing(bench, HELD_OUT, console)
     facts = {"model": bench.card.fingerprint, "classes": classes, "shots": shots, "tasks": tasks, "seed": seed}
     for name in names:
         with step_progress(f"Choosing for {name}", len(grid_of(name)), console) as advance:
@@ -169,7 +163,8 @@ def _save(figure: Figure | None, path: Path) -> None:
             save_figure(figure, path.with_name(path.name + ending))
 
 
-def _extract_missing(bench: Workbench, dataset: str, console: Console) -> None:
+def extract_missing(bench: Workbench, dataset: str, console: Console) -> None:
+    """Put into the store what an experiment on a dataset needs, with progress."""
     from tag2box.cli.progress import step_progress
     from tag2box.experiments.bench.workbench import BASE
 

@@ -151,7 +151,7 @@ def colocalization(
     from tag2box.extract import model_folder
     from tag2box.methods.lineup import SETTINGS_NAME, load_choice
     from tag2box.methods.localizers import load_background
-    from tag2box.product.localizing import BACKGROUND_NAME, METHOD, make_localizer
+    from tag2box.product.knowledge import BACKGROUND_NAME, METHOD, make_localizer
     from tag2box.store import FeatureStore
 
     folder = model_folder(model)

@@ -1,11 +1,11 @@
 """From photos to bags: pictures in, regions with features out."""
 
-from tag2box.extract.batch import BatchOutcome, extract_photos
+from tag2box.extract.batch import BatchOutcome, each_result, extract_photos
 from tag2box.extract.card import BOX_GRAPH, CARD_NAME, PHOTO_GRAPH, Card, read_card, write_card
 from tag2box.extract.extractor import Descriptions, Extractor, SeenPhoto, model_folder, shipped_model
 from tag2box.extract.graphs import OnnxGraph
 from tag2box.extract.objectness import Candidates, Objectness
-from tag2box.extract.photos import Photo, load_photo, on_canvas
+from tag2box.extract.photos import Photo, as_photo, load_photo, on_canvas
 from tag2box.extract.proposals import ProposalRules
 from tag2box.extract.sources import PhotoFile, find_photos
 
@@ -24,6 +24,8 @@ __all__ = [
     "PhotoFile",
     "ProposalRules",
     "SeenPhoto",
+    "as_photo",
+    "each_result",
     "extract_photos",
     "find_photos",
     "load_photo",

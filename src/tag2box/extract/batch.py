@@ -48,7 +48,7 @@ def extract_photos(
     header = StoreHeader(extractor.fingerprint, extractor.card.dimension)
     with StoreWriter(folder, header, shard_bytes=SHARD_BYTES) as writer:
         waiting = [photo for photo in photos if photo.image_id not in writer]
-        for done, result in enumerate(_results(extractor, waiting), 1):
+        for done, (_, result) in enumerate(each_result(extractor, waiting), 1):
             if isinstance(result, PhotoError):
                 unreadable.append(result)
             else:
@@ -58,21 +58,25 @@ def extract_photos(
     return BatchOutcome(written, len(photos) - len(waiting), tuple(unreadable))
 
 
-def _results(extractor: Extractor, photos: Sequence[PhotoFile]) -> Iterator[Result]:
-    """Bags in the order of the photos, a few being worked on at a time."""
+def each_result(extractor: Extractor, photos: Sequence[PhotoFile]) -> Iterator[tuple[PhotoFile, Result]]:
+    """Photos with their bags and the hash of their files, or with what is wrong; in order, on all cores."""
     workers = os.cpu_count() or 1
-    pending: deque[Future[Result]] = deque()
+    pending: deque[tuple[PhotoFile, Future[Result]]] = deque()
     with ThreadPoolExecutor(workers) as pool:
         try:
             for photo in photos:
-                pending.append(pool.submit(_result, extractor, photo))
+                pending.append((photo, pool.submit(_result, extractor, photo)))
                 if len(pending) >= AHEAD * workers:
-                    yield pending.popleft().result()
+                    yield _finished(*pending.popleft())
             while pending:
-                yield pending.popleft().result()
+                yield _finished(*pending.popleft())
         finally:
-            for future in pending:
+            for _, future in pending:
                 future.cancel()
+
+
+def _finished(photo: PhotoFile, future: Future[Result]) -> tuple[PhotoFile, Result]:
+    return photo, future.result()
 
 
 def _result(extractor: Extractor, photo: PhotoFile) -> Result:

@@ -60,6 +60,31 @@ def load_photo(path: Path, longest: int) -> Photo:
         raise _unreadable(path, reason_of(error)) from error
 
 
+def as_photo(picture: Image.Image | Pixels, longest: int) -> Photo:
+    """A picture in memory, as Pillow or numpy (8-bit grey, RGB or RGBA) has it, scaled as files are."""
+    require_number("longest side", longest, at_least=1)
+    opened = picture if isinstance(picture, Image.Image) else _from_array(picture)
+    try:
+        return _photo(opened, longest, hashlib.sha256(opened.tobytes()).hexdigest())
+    except Exception as error:  # a picture may be opened lazily, from a broken file
+        raise PhotoError(
+            f"a picture of {opened.width} by {opened.height} pixels cannot be used: {reason_of(error)}.",
+            "a picture that is whole",
+            "leave it out, or give the path of its file.",
+        ) from error
+
+
+def _from_array(values: Pixels) -> Image.Image:
+    grey_or_colours = values.ndim == 2 or (values.ndim == 3 and values.shape[2] in {3, 4})
+    if values.dtype != np.uint8 or not grey_or_colours or not values.size:
+        raise PhotoError(
+            f"an array of shape {values.shape} and type {values.dtype} is no picture.",
+            "8-bit integers of shape (height, width), (height, width, 3) or (height, width, 4), in RGB order",
+            "scale the values to 0 … 255 and convert them to uint8.",
+        )
+    return Image.fromarray(values)
+
+
 def _read(path: Path) -> bytes:
     try:
         content = path.read_bytes()

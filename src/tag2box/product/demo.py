@@ -29,10 +29,10 @@ from tag2box.evaluation import (
 from tag2box.evaluation.matching import MIN_OVERLAP
 from tag2box.extract import Extractor, PhotoFile, extract_photos
 from tag2box.files import write_json
-from tag2box.methods.detectors import CosineHead, fit_cosine_head
+from tag2box.methods.detectors import LikenessHead
 from tag2box.methods.localizers import VmfForeground, VmfMil
 from tag2box.methods.localizers.solution import Solution
-from tag2box.product.localizing import localizer_of, prior_of
+from tag2box.product.knowledge import knowledge_of
 from tag2box.store import FeatureStore
 from tag2box.types import ProposalBag, Truth
 from tag2box.viz import (
@@ -93,14 +93,11 @@ def run_demo(
     photos, queries = _load(folder, extractor, report)
     classes = tuple(sorted({tag for photo in photos for tag in photo.tags}))
     say("Localizing: which region do all photos with the same tag share?")
-    localizer = localizer_of(extractor)
-    solutions = {label: _localize(localizer, photos, label) for label in classes}
+    knowledge = knowledge_of(extractor)
+    solutions = {label: _localize(knowledge.localizer, photos, label) for label in classes}
     _draw_em(folder / "em.png", photos, solutions)
-    say("Learning a classifier for each tag and detecting in the new photos.")
-    found = {label: solution.localization for label, solution in solutions.items()}
-    tags = [photo.tags for photo in photos]
-    bags, prior = [photo.bag for photo in photos], prior_of(extractor)
-    head = fit_cosine_head(bags, tags, found, center=localizer.center, prior=prior)
+    say("Learning a detector of each tag and looking at the new photos.")
+    head = knowledge.head(classes, np.stack([solution.foreground.theta for solution in solutions.values()]))
     results = _evaluate(photos, queries, solutions, head)
     write_json(folder / "results.json", asdict(results))
     _write_report(folder / "report.html", photos, queries, solutions, head)
@@ -146,7 +143,7 @@ def _chosen(photos: Sequence[DemoPhoto], solutions: Solutions, label: str) -> li
 
 
 def _evaluate(
-    photos: Sequence[DemoPhoto], queries: Sequence[DemoPhoto], solutions: Solutions, head: CosineHead
+    photos: Sequence[DemoPhoto], queries: Sequence[DemoPhoto], solutions: Solutions, head: LikenessHead
 ) -> DemoResults:
     right = [hit for label in solutions for _, _, hit in _chosen(photos, solutions, label)]
     pairs = [(head.detect(photo.bag), photo.truth) for photo in queries]
@@ -163,7 +160,7 @@ def _evaluate(
 
 
 def _write_report(
-    path: Path, photos: Sequence[DemoPhoto], queries: Sequence[DemoPhoto], solutions: Solutions, head: CosineHead
+    path: Path, photos: Sequence[DemoPhoto], queries: Sequence[DemoPhoto], solutions: Solutions, head: LikenessHead
 ) -> None:
     sections = []
     for label in solutions:
@@ -184,7 +181,7 @@ def _write_report(
     draw_sheet(path.with_name("boxes.png"), [photo for section in sections[:-1] for photo in section.photos])
 
 
-def _detections(photo: DemoPhoto, head: CosineHead) -> list[DrawnBox]:
+def _detections(photo: DemoPhoto, head: LikenessHead) -> list[DrawnBox]:
     best = list(head.detect(photo.bag))[:SHOWN_DETECTIONS]
     return [
         _drawn(

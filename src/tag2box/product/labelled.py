@@ -59,7 +59,8 @@ class LabelledPhotos:
 def write_boxes(path: Path, labelled: LabelledPhotos, about: dict[str, Any]) -> None:
     """Write a COCO file; ``about`` goes into its ``info``."""
     numbers = {label: number for number, label in enumerate(labelled.classes, 1)}
-    images, annotations = [], []
+    images: list[dict[str, Any]] = []
+    annotations: list[dict[str, Any]] = []
     for image, photo in enumerate(labelled.photos, 1):
         images.append({"id": image, "file_name": photo.name, "width": photo.width, "height": photo.height})
         for found in photo.boxes:

@@ -27,7 +27,9 @@ from tag2box.methods.rivals import AppearanceObjectness
 from tag2box.sphere import fit_vmf
 from tag2box.store import FeatureStore
 from tag2box.training.background import BackgroundSample, sample_background
-from tag2box.training.objectness import IS_OBJECT, fit_balanced_logistic
+from tag2box.training.logistic import balanced, fit_logistic
+from tag2box.training.objectness import IS_OBJECT
+from tag2box.training.spread import fit_spread
 
 OBJECTS_PER_IMAGE = 10
 
@@ -38,15 +40,15 @@ def fit_ingredients(
     """All of it, from the base images in ``store``; background comes from those that show base objects only."""
     beside = sample_background([store], datasets, base, seed)
     on = _object_features(store, datasets, base, seed)
-    logistic = fit_balanced_logistic(
-        np.concatenate([on, beside.features]), np.repeat([True, False], [len(on), len(beside.features)])
-    )
+    is_object = np.repeat([True, False], [len(on), len(beside.features)])
+    logistic = fit_logistic(np.concatenate([on, beside.features]), is_object, balanced(is_object))
     return Ingredients(
         store.header.fingerprint,
         beside.mean,
         VmfBackground(fit_vmf(center_rows(beside.features, beside.mean)[0])),
         *_gaussians(beside),
         AppearanceObjectness(np.array(logistic[:-1]), logistic[-1]),
+        fit_spread([store], beside.mean),
     )
 
 

@@ -11,17 +11,15 @@ from pathlib import Path
 
 import numpy as np
 
-from tag2box.arrays import Array, Bools, sigmoid
 from tag2box.boxes import box_overlaps
 from tag2box.data import Dataset, DatasetImage, Draws
 from tag2box.errors import TrainingError
 from tag2box.extract import CARD_NAME, Extractor, Objectness, write_card
+from tag2box.training.logistic import balanced, fit_logistic
 
 PHOTOS = 200
 """More would change the weights by less than their error."""
 IS_OBJECT = 0.5
-STEPS = 30
-RIDGE = 1e-3
 
 
 def fit_objectness(
@@ -47,7 +45,7 @@ def fit_objectness(
             "photos with regions on base objects and regions beside them",
             "give more photos, or train longer.",
         )
-    return Objectness(*fit_balanced_logistic(np.concatenate(signals), on_object))
+    return Objectness(*fit_logistic(np.concatenate(signals), on_object, balanced(on_object)))
 
 
 def calibrate(
@@ -64,18 +62,3 @@ def calibrate(
 def clean_images(datasets: Sequence[Dataset], classes: Collection[str]) -> list[DatasetImage]:
     """Images that show labelled objects of ``classes``, and of no other class that their dataset labels."""
     return [image for dataset in datasets for image in dataset.showing_only(classes).images if image.tags]
-
-
-def fit_balanced_logistic(values: Array, labels: Bools) -> list[float]:
-    """Weights and, last, bias of the logistic regression of labels (n,) on values (n, k), by Newton's method."""
-    means, spreads = values.mean(axis=0), np.maximum(values.std(axis=0), 1e-9)
-    rows = np.column_stack([(values - means) / spreads, np.ones(len(values))])
-    shares = np.where(labels, 0.5 / labels.sum(), 0.5 / (~labels).sum())
-    weights = np.zeros(rows.shape[1])
-    for _ in range(STEPS):
-        chances = sigmoid(rows @ weights)
-        slope = rows.T @ (shares * (labels - chances)) - RIDGE * weights
-        bend = (rows * (shares * chances * (1.0 - chances))[:, None]).T @ rows + RIDGE * np.eye(len(weights))
-        weights = weights + np.linalg.solve(bend, slope)
-    scaled = weights[:-1] / spreads
-    return [*scaled.tolist(), float(weights[-1] - scaled @ means)]

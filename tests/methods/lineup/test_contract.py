@@ -9,6 +9,7 @@ import pytest
 
 from samples import random_bags
 from tag2box.errors import BackgroundFileError
+from tag2box.methods.detectors import Spread
 from tag2box.methods.learners import ClassesLearner, LearnedObject
 from tag2box.methods.lineup import LINEUP, Ingredients, load_ingredients, save_ingredients
 from tag2box.methods.localizers import VmfBackground, fit_gaussian_background, raw_features, tukey_features
@@ -31,6 +32,7 @@ def some_ingredients() -> Ingredients:
         fit_gaussian_background(features, raw_features),
         fit_gaussian_background(np.sign(features) * np.abs(features) ** 0.5, tukey_features),
         AppearanceObjectness(features[1], 0.5),
+        Spread(features.mean(axis=0), np.cov(features.T)),
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -10,6 +10,8 @@ from matplotlib.figure import Figure
 from tag2box.evaluation import Verdict
 from tag2box.experiments.bench.figures_of_merit import PRECISION, QUERY
 from tag2box.experiments.bench.rows import Row, RowResult
+from tag2box.experiments.bench.trust import TrustTrial, judged, reliability
+from tag2box.methods.calibration import Calibration
 from tag2box.methods.lineup import LINEUP
 from tag2box.sphere import KAPPA_RULES
 from tag2box.viz import Curve, draw_curves, draw_shares
@@ -53,3 +55,15 @@ def kappa_chart() -> Figure:
     lengths = np.linspace(0.02, 0.98, 97)
     curves = {name: Curve(lengths, np.asarray(rule(lengths, DIMENSION))) for name, rule in KAPPA_RULES.items()}
     return draw_curves(f"Estimates of κ, d = {DIMENSION}", "mean resultant length", "κ", curves, log=True)
+
+
+def reliability_chart(trials: Sequence[TrustTrial], calibration: Calibration, dataset: str) -> Figure:
+    """The share of wrong boxes, and of wrong tags, against what was expected."""
+    curves = {"as it should be": Curve(np.array([0.0, 1.0]), np.array([0.0, 1.0]))}
+    for name, judge, kind in (
+        ("box is wrong", calibration.wrong, "wrong"),
+        ("tag is wrong", calibration.absent, "absent"),
+    ):
+        expected, happened, _ = reliability(*judged(trials, judge, kind))
+        curves[name] = Curve(expected, happened)
+    return draw_curves(f"Doubt on {dataset}", "expected chance", "share that happened", curves)

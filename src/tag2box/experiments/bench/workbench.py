@@ -18,7 +18,7 @@ from tag2box.store import FeatureStore
 from tag2box.training import fit_ingredients
 from tag2box.training.objectness import clean_images
 
-INGREDIENTS_NAME = "ingredients.safetensors"
+INGREDIENTS_NAME = "ingredients-2.safetensors"
 BASE, HELD_OUT = "coco60 base", "coco60 held-out"
 BASE_PHOTOS = 800
 """Photos without novel objects that backgrounds are fitted on."""

@@ -7,6 +7,7 @@ from tag2box.methods.calibration.calibration import (
     load_calibration,
     save_calibration,
 )
+from tag2box.methods.calibration.left_out import HeadMaker, left_out_scores
 from tag2box.methods.calibration.signs import ABSENT_SIGNS, WRONG_SIGNS, SupportSigns, read_signs
 
 __all__ = [
@@ -14,8 +15,10 @@ __all__ = [
     "CALIBRATION_NAME",
     "WRONG_SIGNS",
     "Calibration",
+    "HeadMaker",
     "Judge",
     "SupportSigns",
+    "left_out_scores",
     "load_calibration",
     "read_signs",
     "save_calibration",

@@ -5,6 +5,8 @@ from tag2box.methods.detectors.cosine_learner import CosineDetector, CosineLearn
 from tag2box.methods.detectors.cosine_loss import CosineLoss
 from tag2box.methods.detectors.few_shot import FewShotFit, fit_few_shot
 from tag2box.methods.detectors.lbfgs import Minimum, minimize
+from tag2box.methods.detectors.likeness_head import LikenessHead, Spread, likeness_head
+from tag2box.methods.detectors.likeness_learner import LikenessDetector, LikenessLearner
 from tag2box.methods.detectors.query import confidences, ranked_regions
 from tag2box.methods.detectors.strong_wolfe import LinePoint, strong_wolfe
 
@@ -14,11 +16,16 @@ __all__ = [
     "CosineLearner",
     "CosineLoss",
     "FewShotFit",
+    "LikenessDetector",
+    "LikenessHead",
+    "LikenessLearner",
     "LinePoint",
     "Minimum",
+    "Spread",
     "confidences",
     "fit_cosine_head",
     "fit_few_shot",
+    "likeness_head",
     "minimize",
     "ranked_regions",
     "strong_wolfe",

@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import final
 
 from tag2box.arrays import Array
-from tag2box.methods.detectors import CosineLearner
+from tag2box.methods.detectors import CosineLearner, LikenessLearner
 from tag2box.methods.floors import Floor, objectness, random_region, whole_image
 from tag2box.methods.learners import ObjectLearner
 from tag2box.methods.lineup.ingredients import Ingredients
@@ -134,6 +134,11 @@ def _guided_detector(known: Ingredients, chosen: Chosen) -> CosineLearner:
     return CosineLearner(_vmf(known, chosen, guided=True), chosen["tau"], objectness_prior(chosen))
 
 
+def _likeness_detector(known: Ingredients, chosen: Chosen) -> LikenessLearner:
+    localizer = _vmf(known, chosen, guided=True)
+    return LikenessLearner(localizer, known.spread, chosen["ridge"], objectness_prior(chosen))
+
+
 _KAPPA_ENTRIES = {
     f"kappa-{rule}": Entry(f"κ by {rule}", partial(_kappa_rule, rule=rule), like="vmf-mil") for rule in KAPPA_RULES
 }
@@ -170,6 +175,12 @@ LINEUP: Mapping[str, Entry] = MappingProxyType(
         ),
         "vmf-mil-guided-detector": Entry(
             "vMF-MIL with objectness, cosine head", _guided_detector, TAU_GRID, like="vmf-mil-guided"
+        ),
+        "vmf-mil-likeness": Entry(
+            "vMF-MIL with objectness, likeness head",
+            _likeness_detector,
+            {"ridge": (0.1, 0.3, 1.0, 3.0, 10.0)},
+            like="vmf-mil-guided",
         ),
         "top-objectness": Entry("top objectness", lambda known, chosen: Floor(objectness)),
         "whole-image": Entry("whole image", lambda known, chosen: Floor(whole_image)),

@@ -16,11 +16,12 @@ from safetensors.numpy import save
 from tag2box.arrays import Array
 from tag2box.errors import BackgroundFileError, reason_of
 from tag2box.files import read_tensors, replacing
+from tag2box.methods.detectors import Spread
 from tag2box.methods.localizers import GaussianBackground, VmfBackground, raw_features, tukey_features
 from tag2box.methods.rivals import AppearanceObjectness
 from tag2box.sphere import VonMisesFisher
 
-FORMAT = "tag2box-ingredients-1"
+FORMAT = "tag2box-ingredients-2"
 
 
 @final
@@ -39,6 +40,8 @@ class Ingredients:
     tukey: GaussianBackground
     """On their roots"""
     objectness: AppearanceObjectness
+    spread: Spread
+    """Of centred features"""
 
 
 def save_ingredients(path: Path, known: Ingredients) -> None:
@@ -50,6 +53,7 @@ def save_ingredients(path: Path, known: Ingredients) -> None:
         "gaussian": np.append(known.gaussian.mean, known.gaussian.sigma),
         "tukey": np.append(known.tukey.mean, known.tukey.sigma),
         "objectness": np.append(known.objectness.weights, known.objectness.bias),
+        "spread": np.vstack([known.spread.mean, known.spread.covariance]),
     }
     arrays = {name: np.ascontiguousarray(values, dtype=np.float64) for name, values in tensors.items()}
     with replacing(path) as temporary:
@@ -79,4 +83,5 @@ def _ingredients(fingerprint: str, values: dict[str, Array]) -> Ingredients:
         GaussianBackground(values["gaussian"][:-1], float(values["gaussian"][-1]), raw_features),
         GaussianBackground(values["tukey"][:-1], float(values["tukey"][-1]), tukey_features),
         AppearanceObjectness(values["objectness"][:-1], float(values["objectness"][-1])),
+        Spread(values["spread"][0], values["spread"][1:]),
     )

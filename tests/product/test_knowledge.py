@@ -13,10 +13,10 @@ from tag2box.errors import BackgroundFileError, ModelError
 from tag2box.extract import Extractor
 from tag2box.methods.lineup import SETTINGS_NAME, save_choice
 from tag2box.methods.localizers import FittedBackground, OddsBackground, VmfBackground, save_background
-from tag2box.product.localizing import METHOD, localizer_of, make_localizer
+from tag2box.product.knowledge import METHOD, localizer_of, make_localizer
 from tag2box.sphere import VmfMixture, VonMisesFisher
 
-CHOSEN = {"kappa": 20.0, "background_weight": 0.5, "objectness_weight": 3.0, "steps": 7.0}
+CHOSEN = {"kappa": 20.0, "background_weight": 0.5, "objectness_weight": 3.0, "steps": 7.0, "ridge": 1.0}
 
 
 def fitted(d: int, fingerprint: str = "x", center: np.ndarray | None = None) -> FittedBackground:

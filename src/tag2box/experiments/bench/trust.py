@@ -1,0 +1,178 @@
+"""How far to trust what is found: signs are collected in tasks, learned from on base classes, and judged on novel ones.
+
+B = support photos of a task, q = its query photos, n = all of some kind in all tasks
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import final
+
+import numpy as np
+
+from tag2box.arrays import Array, Bools, Ints
+from tag2box.data import Dataset, EpisodeSampler, classes_uniformly, pool_of
+from tag2box.evaluation import is_correct
+from tag2box.experiments.bench.trials import Pool
+from tag2box.experiments.bench.workbench import Report
+from tag2box.methods.calibration import Calibration, HeadMaker, Judge, left_out_scores, read_signs
+from tag2box.methods.detectors import likeness_head
+from tag2box.methods.lineup import Chosen, Ingredients, guided_vmf_mil, objectness_prior
+from tag2box.methods.localizers import VmfMil
+from tag2box.training import alike, fit_logistic
+from tag2box.types import Episode, TaggedImage
+
+SHOTS = (3, 5, 10, 20)
+WRONG_TAGS = 0.1
+"""Share of the support photos that do not show the class."""
+SHARES, FLOORS = np.linspace(0.0, 1.0, 11), np.linspace(-4.0, 10.0, 57)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class TrustTrial:
+    """What was seen in one task, and what was true."""
+
+    wrong_signs: Array
+    """(B, k)"""
+    wrong: Bools
+    """(B,), whether the box of a support photo is not on the thing"""
+    absent_signs: Array
+    """(B, k)"""
+    absent: Bools
+    """(B,), whether the tag was wrong"""
+    support_scores: Array
+    """(B,), best scores of photos that were left out"""
+    query_scores: Array
+    """(q,), best scores of new photos: half of them show the class"""
+    query_hits: Bools
+    """(q,), whether the best region of a new photo is right"""
+    query_shows: Bools
+    """(q,)"""
+
+
+def draw_doubtful_tasks(dataset: Dataset, tasks: int, seed: int) -> list[Episode]:
+    """Tasks of several sizes, in which some support photos are replaced by ones that do not show the class."""
+    episodes = []
+    for shots in SHOTS:
+        pool = pool_of(dataset, shots + 1)
+        sampler = EpisodeSampler(pool, 1, shots, seed, shots + 1, draw_classes=classes_uniformly)
+        episodes += [_with_wrong_tags(episode) for episode in sampler.episodes(tasks)]
+    return episodes
+
+
+def _with_wrong_tags(episode: Episode) -> Episode:
+    """The last negative stays one; the others may take the place of a support photo."""
+    rng = np.random.default_rng([episode.seed, episode.index, len(episode.support)])
+    replaced = rng.random(len(episode.support)) < WRONG_TAGS
+    support = tuple(
+        TaggedImage(other, image.tags) if swap else image
+        for image, other, swap in zip(episode.support, episode.negatives, replaced, strict=False)
+    )
+    return replace(episode, support=support, negatives=episode.negatives[-1:])
+
+
+def collect_trust(
+    pool: Pool, episodes: Sequence[Episode], known: Ingredients, chosen: Chosen, report: Report
+) -> list[TrustTrial]:
+    """A trial for each task, with the localizer and the head that users get."""
+    localizer = guided_vmf_mil(known.background, known.center, chosen)
+    head = partial(
+        likeness_head, spread=known.spread, ridge=chosen["ridge"], center=known.center, prior=objectness_prior(chosen)
+    )
+    trials = []
+    for done, episode in enumerate(episodes, 1):
+        trials.append(_trust_trial(localizer, head, episode, pool))
+        report(done, {})
+    return trials
+
+
+def _trust_trial(localizer: VmfMil, make_head: HeadMaker, episode: Episode, pool: Pool) -> TrustTrial:
+    (label,) = episode.classes
+    support, queries = [image.image_id for image in episode.support], [*episode.queries, *episode.negatives]
+    bags = [pool.bag(image) for image in support]
+    solution = localizer.solve(bags, np.random.default_rng([episode.seed, episode.index]))
+    signs = read_signs(solution, bags)
+    head = make_head([label], solution.foreground.theta[None])
+    scores = [head.score(pool.bag(image))[:, 0] for image in queries]
+    shows = [label in pool.truths[image].labels.tolist() for image in (*support, *queries)]
+    rows = [*solution.localization.rows.tolist(), *(int(score.argmax()) for score in scores)]
+    right = [
+        is_correct(pool.bag(image).boxes[row], pool.truths[image], label)
+        for image, row in zip((*support, *queries), rows, strict=True)
+    ]
+    return TrustTrial(
+        signs.wrong,
+        ~np.array(right[: len(support)]),
+        signs.absent,
+        ~np.array(shows[: len(support)]),
+        left_out_scores(signs.directions, bags, make_head),
+        np.array([score.max() for score in scores]),
+        np.array(right[len(support) :]),
+        np.array(shows[len(support) :]),
+    )
+
+
+def fit_calibration(trials: Sequence[TrustTrial]) -> Calibration:
+    """What the trials teach; every photo weighs the same."""
+    judges = [
+        _judge(_all(trials, f"{kind}_signs"), _all(trials, kind).astype(np.bool_)) for kind in ("wrong", "absent")
+    ]
+    candidates = [(share, floor) for share in SHARES.tolist() for floor in FLOORS.tolist()]
+    tried = [Calibration(judges[0], judges[1], share, floor) for share, floor in candidates]
+    return max(tried, key=lambda calibration: found_at_threshold(trials, calibration).f1)
+
+
+def _judge(signs: Array, labels: Bools) -> Judge:
+    *weights, bias = fit_logistic(signs, labels, alike(labels))
+    return Judge(tuple(weights), bias)
+
+
+@final
+@dataclass(frozen=True)
+class FoundAtThreshold:
+    """The best regions of new photos that reach their class's threshold."""
+
+    right: int
+    wrong: int
+    missed: int
+    """Photos that show the class where no right region was found"""
+
+    @property
+    def f1(self) -> float:
+        """Harmonic mean of precision and recall."""
+        return 2 * self.right / max(2 * self.right + self.wrong + self.missed, 1)
+
+
+def found_at_threshold(trials: Sequence[TrustTrial], calibration: Calibration) -> FoundAtThreshold:
+    """What a person who keeps the default threshold would see."""
+    thresholds = np.array([calibration.threshold(trial.support_scores) for trial in trials])
+    found = _all(trials, "query_scores") >= np.repeat(thresholds, [len(trial.query_scores) for trial in trials])
+    hits, shows = _all(trials, "query_hits").astype(bool), _all(trials, "query_shows").astype(bool)
+    return FoundAtThreshold(int((found & hits).sum()), int((found & ~hits).sum()), int((shows & ~(found & hits)).sum()))
+
+
+def share_in_front(chances: Array, happened: Bools, front: float) -> float:
+    """Of all that happened, how much is among the ``front`` share with the highest chances; ties go by place."""
+    first = np.argsort(-chances, kind="stable")[: round(front * len(chances))]
+    return float(happened[first].sum() / max(happened.sum(), 1))
+
+
+def reliability(chances: Array, happened: Bools, bins: int = 10) -> tuple[Array, Array, Ints]:
+    """Mean chance, share that happened, and count, in bins of equal chance; empty bins are left out."""
+    places = np.minimum((chances * bins).astype(np.int64), bins - 1)
+    counts = np.bincount(places, minlength=bins)
+    filled = counts > 0
+    means, shares = (np.bincount(places, values, bins)[filled] / counts[filled] for values in (chances, happened))
+    return means, shares, counts[filled]
+
+
+def judged(trials: Sequence[TrustTrial], judge: Judge, kind: str) -> tuple[Array, Bools]:
+    """What a judge says of every support photo (n,), and what was true (n,), for ``wrong`` or ``absent``."""
+    return judge(_all(trials, f"{kind}_signs")), _all(trials, kind).astype(np.bool_)
+
+
+def _all(trials: Sequence[TrustTrial], name: str) -> Array:
+    return np.concatenate([getattr(trial, name) for trial in trials])

@@ -1,0 +1,147 @@
+"""Learned classes on disk: a few kilobytes each, to be added, merged and removed without touching the others.
+
+C = classes, d = feature dimension
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self, final
+
+import numpy as np
+from safetensors import SafetensorError
+from safetensors.numpy import save
+
+from tag2box.arrays import Array, Float32s, frozen, require_finite, require_number, require_shape, require_unit_rows
+from tag2box.errors import ClassFileError, reason_of
+from tag2box.files import read_tensors, replacing
+from tag2box.product.learning import LearnedClass
+
+FORMAT = "tag2box-classes-1"
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class KnownClass:
+    """What is kept of a class that was learned."""
+
+    label: str
+    direction: Float32s
+    """(d,), unit length: what its photos share"""
+    kappa: float
+    threshold: float
+    provenance: Mapping[str, Any]
+    """From how many photos, when and with which settings it was learned"""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "direction", frozen(self.direction, np.float32))
+        name = f"direction of {self.label!r}"
+        require_shape(name, self.direction, (None,))
+        require_finite(name, self.direction)
+        require_unit_rows(name, self.direction[None])
+        require_number(f"kappa of {self.label!r}", self.kappa, above=0.0)
+        require_number(f"threshold of {self.label!r}", self.threshold)
+
+    @classmethod
+    def of(cls, learned: LearnedClass, provenance: Mapping[str, Any]) -> Self:
+        """What to keep of a class."""
+        direction, kappa = learned.direction.astype(np.float32), learned.solution.foreground.kappa
+        return cls(learned.label, direction, kappa, learned.threshold, provenance)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class ClassSet:
+    """Classes that were learned from the features of one extractor."""
+
+    fingerprint: str
+    classes: tuple[KnownClass, ...]
+
+    def __post_init__(self) -> None:
+        labels = self.labels
+        twice = sorted({label for label in labels if labels.count(label) > 1})
+        if twice:
+            raise ClassFileError(
+                f"the class {twice[0]!r} occurs twice.",
+                "each class once",
+                "remove it from one of the files with tag2box classes remove.",
+            )
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """Names of the classes."""
+        return tuple(known.label for known in self.classes)
+
+    @property
+    def directions(self) -> Array:
+        """(C, d)."""
+        return np.stack([known.direction for known in self.classes]).astype(np.float64)
+
+    @property
+    def thresholds(self) -> dict[str, float]:
+        """By class."""
+        return {known.label: known.threshold for known in self.classes}
+
+    def without(self, labels: Collection[str]) -> ClassSet:
+        """The other classes; one that is not there is refused."""
+        strangers = [label for label in labels if label not in self.labels]
+        if strangers:
+            raise ClassFileError(
+                f"there is no class {strangers[0]!r}.", f"one of {', '.join(self.labels)}", "check the name."
+            )
+        return ClassSet(self.fingerprint, tuple(known for known in self.classes if known.label not in labels))
+
+
+def merge_classes(sets: Sequence[ClassSet]) -> ClassSet:
+    """All classes of several sets, which must be of one extractor."""
+    first = sets[0]
+    for other in sets[1:]:
+        require_extractor(other, first.fingerprint, "a set of classes")
+    return ClassSet(first.fingerprint, tuple(known for each in sets for known in each.classes))
+
+
+def require_extractor(classes: ClassSet, fingerprint: str, name: str) -> None:
+    """Refuse classes that were learned from other features: they would mean nothing."""
+    if classes.fingerprint != fingerprint:
+        raise ClassFileError(
+            f"{name} was made with the extractor {classes.fingerprint}.",
+            f"classes of {fingerprint}",
+            "use the model that they were made with, or fit the classes again.",
+        )
+
+
+def save_classes(path: Path, known: ClassSet) -> None:
+    """Write classes, atomically."""
+    facts = [
+        {"label": each.label, "kappa": each.kappa, "threshold": each.threshold, "provenance": dict(each.provenance)}
+        for each in known.classes
+    ]
+    directions = np.stack([each.direction for each in known.classes]) if facts else np.zeros((0, 1), np.float32)
+    metadata = {"format": FORMAT, "fingerprint": known.fingerprint, "classes": json.dumps(facts, ensure_ascii=False)}
+    with replacing(path) as temporary:
+        temporary.write_bytes(save({"directions": directions}, metadata=metadata))
+
+
+def load_classes(path: Path) -> ClassSet:
+    """Read classes; a file of another kind, or a damaged one, is refused by name."""
+    try:
+        tensors, metadata = read_tensors(path, FORMAT)
+        facts, directions = json.loads(metadata["classes"]), tensors["directions"]
+        if directions.dtype != np.float32 or len(facts) != len(directions):
+            raise ValueError(f"{len(facts)} classes go with {directions.shape} numbers of {directions.dtype}")
+        known = tuple(_known(fact, row) for fact, row in zip(facts, directions, strict=True))
+        return ClassSet(metadata["fingerprint"], known)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, SafetensorError) as error:
+        raise ClassFileError(
+            f"{path} cannot be read as classes: {reason_of(error)}.",
+            "a file that tag2box fit wrote",
+            "check the path, or fit the classes again.",
+        ) from error
+
+
+def _known(fact: Mapping[str, Any], direction: Float32s) -> KnownClass:
+    provenance = dict(fact["provenance"])
+    return KnownClass(str(fact["label"]), direction, float(fact["kappa"]), float(fact["threshold"]), provenance)

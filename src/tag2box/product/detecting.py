@@ -1,0 +1,33 @@
+"""Detecting known classes in a photo.
+
+n = regions of a bag, C = classes
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tag2box.arrays import require_number, sigmoid
+from tag2box.boxes import suppress_overlaps
+from tag2box.methods.detectors.query import ranked_regions
+from tag2box.product.class_file import ClassSet
+from tag2box.product.knowledge import Knowledge
+from tag2box.types import Detections, ProposalBag
+
+FOUND = 0.5
+"""The score at a class's threshold."""
+SAME_BOX = 0.8
+"""Boxes that overlap by more are one thing, which has one name."""
+
+
+def detect_classes(bag: ProposalBag, known: ClassSet, knowledge: Knowledge, min_score: float = FOUND) -> Detections:
+    """What of the known classes is in the photo; a score of one half is the class's threshold (14.4)."""
+    require_number("min_score", min_score)
+    if not known.classes:
+        return Detections.joined([])
+    scores = knowledge.head(known.labels, known.directions).score(bag)  # (n, C)
+    certain = sigmoid(scores - np.array([known.thresholds[label] for label in known.labels]))
+    found = Detections.joined([ranked_regions(bag, certain[:, c], label) for c, label in enumerate(known.labels)])
+    kept = suppress_overlaps(found.boxes, found.scores, SAME_BOX, len(found))
+    likely = kept[found.scores[kept] >= min_score]
+    return Detections(found.boxes[likely], found.scores[likely], found.labels[likely])

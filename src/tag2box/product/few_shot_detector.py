@@ -1,0 +1,126 @@
+"""The whole product in Python: photos and tags in, boxes and a detector out."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from pathlib import Path
+from typing import Self, final
+
+import numpy as np
+from PIL import Image
+
+from tag2box.errors import ShapeError, TooFewImagesError
+from tag2box.extract import Extractor, as_photo
+from tag2box.product.class_file import (
+    ClassSet,
+    KnownClass,
+    load_classes,
+    merge_classes,
+    require_extractor,
+    save_classes,
+)
+from tag2box.product.detecting import detect_classes
+from tag2box.product.knowledge import Knowledge, knowledge_of
+from tag2box.product.labelled import FoundBox
+from tag2box.product.learning import LearnedClass, learn_class, photos_by_tag, provenance_of
+from tag2box.types import Detections, ProposalBag, require_tag_set
+
+Picture = str | Path | Image.Image | np.ndarray
+"""A file, a Pillow image, or 8-bit pixels (height, width, 3) in RGB order."""
+
+
+@final
+class FewShotDetector:
+    """Learns to detect things from photos that are only tagged with what they show.
+
+    >>> detector = FewShotDetector().fit(["a.jpg", "b.jpg"], [["mug"], ["mug", "pen"]])  # doctest: +SKIP
+    >>> for found in detector.detect("desk.jpg"):  # doctest: +SKIP
+    ...     print(found.label, found.score, found.box)
+
+    After ``fit``, ``localizations_`` says where each thing is in the photos that were given, and ``classes_`` what is
+    known. Boxes are x0, y0, x1, y1 in pixels of the upright photo.
+    """
+
+    classes_: tuple[str, ...]
+    """What it can detect"""
+    localizations_: list[dict[str, FoundBox]]
+    """For each photo that ``fit`` was given: tag → box, with its score and the doubt about it"""
+
+    def __init__(self, model: str | Path | None = None, *, seed: int = 0) -> None:
+        """Load a model's folder, or the model that ships with the package."""
+        self._extractor = Extractor(Path(model) if model is not None else None)
+        self._knowledge: Knowledge = knowledge_of(self._extractor)
+        self._known = ClassSet(self._extractor.fingerprint, ())
+        self._seed = seed
+        self.classes_ = ()
+        self.localizations_ = []
+
+    def fit(self, images: Sequence[Picture], tags: Sequence[Collection[str]]) -> Self:
+        """Learn every tag from the photos that have it, two at least; five to ten work well.
+
+        ``tags[i]`` are the things in ``images[i]``. What was learned before is forgotten; see ``add``.
+        """
+        self._known = ClassSet(self._extractor.fingerprint, ())
+        return self.add(images, tags)
+
+    def add(self, images: Sequence[Picture], tags: Sequence[Collection[str]]) -> Self:
+        """Learn more tags; those that are known already stay as they are."""
+        words = _checked_tags(images, tags)
+        bags = [self._bag(image, str(place)) for place, image in enumerate(images)]
+        names, too_few = photos_by_tag({str(place): tag_set for place, tag_set in enumerate(words)})
+        if too_few:
+            raise TooFewImagesError(
+                f"only one photo shows {too_few[0]!r}.",
+                "at least two photos of each tag",
+                "add photos.",
+            )
+        learned = [
+            learn_class(tag, [bags[int(name)] for name in photos], self._knowledge, self._seed)
+            for tag, photos in names.items()
+        ]
+        made = ClassSet(self._extractor.fingerprint, tuple(KnownClass.of(one, provenance_of(one)) for one in learned))
+        self._known = merge_classes([self._known, made])
+        self.classes_ = self._known.labels
+        self.localizations_ = _by_photo(learned, names, len(images))
+        return self
+
+    def detect(self, image: Picture, *, min_score: float = 0.5) -> Detections:
+        """Everything known in one photo with at least this score, the surest first; often nothing."""
+        return detect_classes(self._bag(image, "query"), self._known, self._knowledge, min_score)
+
+    def save(self, path: str | Path) -> None:
+        """Write what is known to a class file of a few kilobytes."""
+        save_classes(Path(path), self._known)
+
+    @classmethod
+    def load(cls, path: str | Path, model: str | Path | None = None) -> Self:
+        """The detector that was saved; the model must be the one it was made with."""
+        detector = cls(model)
+        known = load_classes(Path(path))
+        require_extractor(known, detector._extractor.fingerprint, str(path))
+        detector._known, detector.classes_ = known, known.labels
+        return detector
+
+    def _bag(self, image: Picture, name: str) -> ProposalBag:
+        if isinstance(image, str | Path):
+            return self._extractor.extract(Path(image), name)
+        photo = as_photo(image, self._extractor.card.image_size)
+        return self._extractor.bag(self._extractor.see(photo), name)
+
+
+def _checked_tags(images: Sequence[Picture], tags: Sequence[Collection[str]]) -> list[list[str]]:
+    if len(images) != len(tags):
+        raise ShapeError(
+            f"there are {len(images)} photos and {len(tags)} sets of tags.", "tags for every photo", "pass as many."
+        )
+    for place, words in enumerate(tags):
+        require_tag_set(str(place), words)
+    return [sorted(set(words)) for words in tags]
+
+
+def _by_photo(learned: Sequence[LearnedClass], names: dict[str, list[str]], photos: int) -> list[dict[str, FoundBox]]:
+    found: list[dict[str, FoundBox]] = [{} for _ in range(photos)]
+    for one in learned:
+        for place, name in enumerate(names[one.label]):
+            found[int(name)][one.label] = one.box(place)
+    return found

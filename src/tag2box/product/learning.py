@@ -1,0 +1,94 @@
+"""Learning a kind of thing from photos that are tagged with it.
+
+B = photos, n = regions of a photo, d = feature dimension
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, final
+
+import numpy as np
+
+from tag2box.arrays import Array
+from tag2box.boxes import box_overlaps
+from tag2box.methods.calibration import left_out_scores, read_signs
+from tag2box.methods.calibration.signs import SAME_PLACE
+from tag2box.methods.localizers import VmfForeground
+from tag2box.methods.localizers.solution import Solution
+from tag2box.product.knowledge import Knowledge
+from tag2box.product.labelled import FoundBox
+from tag2box.types import ProposalBag
+
+FEWEST = 2
+"""Photos of a thing: nothing can be common to one."""
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class LearnedClass:
+    """Where a thing is in the photos that are tagged with it, and how far to trust that."""
+
+    label: str
+    fingerprint: str
+    """Of the extractor"""
+    bags: tuple[ProposalBag, ...]
+    solution: Solution[VmfForeground]
+    doubts: Array
+    """(B,), chance that the box is wrong"""
+    absences: Array
+    """(B,), chance that the thing is not in the photo at all"""
+    threshold: float
+    """From which score on a region of a new photo counts as found"""
+
+    @property
+    def direction(self) -> Array:
+        """(d,), what the photos share."""
+        return self.solution.foreground.theta
+
+    def box(self, place: int) -> FoundBox:
+        """The thing in the photo at ``place``, scored by the weight around it."""
+        bag, weights = self.bags[place], self.solution.localization.weights[place]
+        row = int(self.solution.localization.rows[place])
+        around = box_overlaps(bag.boxes[[row]], bag.boxes)[0] >= SAME_PLACE  # (n,)
+        score = float(np.clip(weights[around].sum(), 0.0, 1.0))
+        x0, y0, x1, y1 = (float(edge) for edge in bag.boxes[row])
+        return FoundBox(self.label, (x0, y0, x1, y1), score, float(self.doubts[place]))
+
+
+def learn_class(label: str, bags: Sequence[ProposalBag], knowledge: Knowledge, seed: int = 0) -> LearnedClass:
+    """Find the thing that the photos share."""
+    solution = knowledge.localizer.solve(bags, np.random.default_rng(seed))
+    signs = read_signs(solution, bags)
+    scores = left_out_scores(signs.directions, bags, knowledge.head)
+    calibration = knowledge.calibration
+    return LearnedClass(
+        label,
+        knowledge.fingerprint,
+        tuple(bags),
+        solution,
+        calibration.wrong(signs.wrong),
+        calibration.absent(signs.absent),
+        calibration.threshold(scores),
+    )
+
+
+def provenance_of(learned: LearnedClass) -> dict[str, Any]:
+    """How a class came to be known."""
+    return {
+        "photos": len(learned.bags),
+        "mean_doubt": round(float(learned.doubts.mean()), 4),
+        "learned": datetime.now(UTC).isoformat(timespec="seconds"),
+    }
+
+
+def photos_by_tag(tags: Mapping[str, Collection[str]]) -> tuple[dict[str, list[str]], list[str]]:
+    """Tag → photos, for tags of two photos or more, and the tags that have fewer; both sorted."""
+    found: dict[str, list[str]] = {}
+    for name, words in tags.items():
+        for word in words:
+            found.setdefault(word, []).append(name)
+    enough = {word: found[word] for word in sorted(found) if len(found[word]) >= FEWEST}
+    return enough, sorted(set(found) - set(enough))
