@@ -3,20 +3,37 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
+from typing import Annotated
 
 import typer
-from rich.console import Console
 
+from tag2box import __version__
 from tag2box.cli.background import background
 from tag2box.cli.bench import bench_app
 from tag2box.cli.demo import demo
+from tag2box.cli.doctor import doctor
+from tag2box.cli.endings import exit_code_of
+from tag2box.cli.evaluate import evaluate
+from tag2box.cli.export import export
 from tag2box.cli.extract import extract
 from tag2box.cli.measure import measure_app
 from tag2box.cli.store import store_app
 from tag2box.cli.train import train
-from tag2box.errors import InputError
 
-WRONG_INPUT = 2
+PANELS: dict[str, dict[str, Callable[..., None] | typer.Typer]] = {
+    "Your photos": {"export": export, "evaluate": evaluate},
+    "Look": {"demo": demo, "doctor": doctor},
+    "Research": {
+        "extract": extract,
+        "train": train,
+        "background": background,
+        "bench": bench_app,
+        "measure": measure_app,
+        "store": store_app,
+    },
+}
+"""Every command, in the panels and the order of ``tag2box --help``."""
 
 app = typer.Typer(
     name="tag2box",
@@ -24,20 +41,31 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
-app.command()(demo)
-app.command()(extract)
-app.command()(train)
-app.command()(background)
-app.add_typer(bench_app, name="bench")
-app.add_typer(store_app, name="store")
-app.add_typer(measure_app, name="measure")
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"tag2box {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
+) -> None:
+    pass
+
+
+for _panel, _commands in PANELS.items():
+    for _name, _command in _commands.items():
+        if isinstance(_command, typer.Typer):
+            app.add_typer(_command, name=_name, rich_help_panel=_panel)
+        else:
+            app.command(_name, rich_help_panel=_panel)(_command)
 
 
 def main() -> None:
-    """Run the command line; exit code 0: done, 1: a bug of ours, 2: the input is wrong."""
-    try:
-        app()
-    except InputError as error:
-        console = Console(stderr=True, highlight=False)
-        console.print(f"tag2box: {error}", markup=False, soft_wrap=True)
-        sys.exit(WRONG_INPUT)
+    """Run the command line; exit code 0: done, 1: a bug of ours, 2: the input is wrong, 130: stopped by Ctrl-C."""
+    sys.exit(exit_code_of(app))

@@ -28,3 +28,12 @@ FeatureFolder = Annotated[
 SettingsFile = Annotated[
     Path | None, typer.Option("--settings", help="What tag2box bench tune has chosen; without, the model's settings.")
 ]
+TaggedPhotos = Annotated[
+    Path,
+    typer.Argument(
+        help="A folder with a folder for each tag, or with metadata.csv; or a COCO, VOC, YOLO, Label Studio or CVAT "
+        "file, of which only the tags are used.",
+        show_default=False,
+    ),
+]
+SkipBad = Annotated[bool, typer.Option("--skip-bad", help="Leave out pictures that cannot be read.")]

@@ -5,7 +5,7 @@ from tag2box.extract.card import BOX_GRAPH, CARD_NAME, PHOTO_GRAPH, Card, read_c
 from tag2box.extract.extractor import Descriptions, Extractor, SeenPhoto, model_folder, shipped_model
 from tag2box.extract.graphs import OnnxGraph
 from tag2box.extract.objectness import Candidates, Objectness
-from tag2box.extract.photos import Photo, as_photo, load_photo, on_canvas
+from tag2box.extract.photos import Photo, as_photo, load_photo, on_canvas, open_pixels
 from tag2box.extract.proposals import ProposalRules
 from tag2box.extract.sources import PhotoFile, find_photos
 
@@ -31,6 +31,7 @@ __all__ = [
     "load_photo",
     "model_folder",
     "on_canvas",
+    "open_pixels",
     "read_card",
     "shipped_model",
     "write_card",

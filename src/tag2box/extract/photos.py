@@ -60,6 +60,11 @@ def load_photo(path: Path, longest: int) -> Photo:
         raise _unreadable(path, reason_of(error)) from error
 
 
+def open_pixels(path: Path, longest: int) -> Pixels:
+    """Pixels (h, w, 3) of a picture file, upright, in 8-bit RGB."""
+    return load_photo(path, longest).pixels
+
+
 def as_photo(picture: Image.Image | Pixels, longest: int) -> Photo:
     """A picture in memory, as Pillow or numpy (8-bit grey, RGB or RGBA) has it, scaled as files are."""
     require_number("longest side", longest, at_least=1)

@@ -27,7 +27,7 @@ from tag2box.evaluation import (
     match_voc,
 )
 from tag2box.evaluation.matching import MIN_OVERLAP
-from tag2box.extract import Extractor, PhotoFile, extract_photos
+from tag2box.extract import Extractor, PhotoFile, extract_photos, open_pixels
 from tag2box.files import write_json
 from tag2box.methods.detectors import LikenessHead
 from tag2box.methods.localizers import VmfForeground, VmfMil
@@ -177,8 +177,10 @@ def _write_report(
     words = (
         "Nobody drew a box: the tags under the photos are all that was given. Green boxes are right, red ones are not."
     )
-    write_page(path, "tag2box: tags in, boxes out", words, sections)
-    draw_sheet(path.with_name("boxes.png"), [photo for section in sections[:-1] for photo in section.photos])
+    write_page(path, "tag2box: tags in, boxes out", words, sections, open_pixels)
+    draw_sheet(
+        path.with_name("boxes.png"), [photo for section in sections[:-1] for photo in section.photos], open_pixels
+    )
 
 
 def _detections(photo: DemoPhoto, head: LikenessHead) -> list[DrawnBox]:

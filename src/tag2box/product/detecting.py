@@ -5,6 +5,10 @@ n = regions of a bag, C = classes
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from glob import glob, has_magic
+from pathlib import Path
+
 import numpy as np
 
 from tag2box.arrays import require_number, sigmoid
@@ -18,6 +22,15 @@ FOUND = 0.5
 """The score at a class's threshold."""
 SAME_BOX = 0.8
 """Boxes that overlap by more are one thing, which has one name."""
+
+
+def expand_places(places: Sequence[str]) -> list[Path]:
+    """Paths, with patterns such as ``*.jpg`` replaced by what they match, for shells that leave that to programs."""
+    found: list[Path] = []
+    for place in places:
+        matches = sorted(glob(place, recursive=True)) if not Path(place).exists() and has_magic(place) else []
+        found += [Path(match) for match in matches or [place]]
+    return found
 
 
 def detect_classes(bag: ProposalBag, known: ClassSet, knowledge: Knowledge, min_score: float = FOUND) -> Detections:

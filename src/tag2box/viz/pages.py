@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Sequence
+import io
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 from typing import final
+
+import numpy as np
+import numpy.typing as npt
+from PIL import Image
 
 from tag2box.arrays import Float32s
 from tag2box.files import replacing
@@ -27,6 +32,11 @@ text { font: 600 15px system-ui, sans-serif; fill: #fff; paint-order: stroke; st
 """
 
 RIGHT, WRONG, NEUTRAL = "var(--right)", "var(--wrong)", "#f2b134"
+THUMBNAIL = 420
+"""Pixels of a photo's longest side on a page."""
+
+OpenPhoto = Callable[[Path, int], npt.NDArray[np.uint8]]
+"""Gives a photo file as upright RGB pixels (h, w, 3), with its longest side scaled to so many pixels."""
 
 
 @final
@@ -62,9 +72,9 @@ class PageSection:
     photos: Sequence[PagePhoto]
 
 
-def write_page(path: Path, title: str, words: str, sections: Sequence[PageSection]) -> None:
-    """Write a page with all photos inside it."""
-    body = "".join(_section(section) for section in sections)
+def write_page(path: Path, title: str, words: str, sections: Sequence[PageSection], open_photo: OpenPhoto) -> None:
+    """Write a page with small copies of all photos inside it."""
+    body = "".join(_section(section, open_photo) for section in sections)
     page = (
         f"<!doctype html><html lang='en'><meta charset='utf-8'><title>{escape(title)}</title><style>{STYLE}</style>"
         f"<meta name='viewport' content='width=device-width'><h1>{escape(title)}</h1><p>{escape(words)}</p>{body}"
@@ -73,21 +83,26 @@ def write_page(path: Path, title: str, words: str, sections: Sequence[PageSectio
         temporary.write_text(page, encoding="utf-8")
 
 
-def _section(section: PageSection) -> str:
-    photos = "".join(_figure(photo) for photo in section.photos)
+def _section(section: PageSection, open_photo: OpenPhoto) -> str:
+    photos = "".join(_figure(photo, open_photo) for photo in section.photos)
     return f"<h2>{escape(section.heading)}</h2><p>{escape(section.words)}</p><div class='photos'>{photos}</div>"
 
 
-def _figure(photo: PagePhoto) -> str:
-    content = base64.b64encode(photo.path.read_bytes()).decode()
-    boxes = "".join(_box(drawn) for drawn in photo.boxes)
-    picture = f"<image href='data:image/jpeg;base64,{content}' width='{photo.width}' height='{photo.height}'/>"
-    svg = f"<svg viewBox='0 0 {photo.width} {photo.height}' role='img'>{picture}{boxes}</svg>"
+def _figure(photo: PagePhoto, open_photo: OpenPhoto) -> str:
+    pixels = open_photo(photo.path, THUMBNAIL)
+    height, width = pixels.shape[:2]
+    content = io.BytesIO()
+    Image.fromarray(pixels).save(content, format="JPEG", quality=82)
+    encoded = base64.b64encode(content.getvalue()).decode()
+    scale = np.array([width / photo.width, height / photo.height] * 2)
+    boxes = "".join(_box(drawn, scale) for drawn in photo.boxes)
+    picture = f"<image href='data:image/jpeg;base64,{encoded}' width='{width}' height='{height}'/>"
+    svg = f"<svg viewBox='0 0 {width} {height}' role='img'>{picture}{boxes}</svg>"
     return f"<figure>{svg}<figcaption>{escape(photo.caption)}</figcaption></figure>"
 
 
-def _box(drawn: DrawnBox) -> str:
-    x0, y0, x1, y1 = (float(edge) for edge in drawn.box)
+def _box(drawn: DrawnBox, scale: npt.NDArray[np.float64]) -> str:
+    x0, y0, x1, y1 = (float(edge) for edge in drawn.box * scale)
     rectangle = (
         f"<rect x='{x0:.1f}' y='{y0:.1f}' width='{x1 - x0:.1f}' height='{y1 - y0:.1f}' stroke='{drawn.colour}'/>"
     )

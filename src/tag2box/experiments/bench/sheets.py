@@ -16,6 +16,7 @@ from tag2box.experiments.bench.running import draw_episodes
 from tag2box.experiments.bench.sources import load_source
 from tag2box.experiments.bench.trials import Pool, learn_task
 from tag2box.experiments.bench.workbench import Workbench
+from tag2box.extract import open_pixels
 from tag2box.methods.learners import ObjectLearner
 from tag2box.methods.lineup import LINEUP
 from tag2box.methods.localizers import GaussianMil, VmfMil
@@ -35,12 +36,14 @@ def draw_tasks(bench: Workbench, row: Row, count: int, folder: Path) -> Iterator
     learner = LINEUP[row.method].build(bench.ingredients(), dict(row.chosen))
     episodes = draw_episodes(dataset, row)
     tasks = [task_tiles(learner, episode, pool, images) for episode in episodes[:count]]
-    draw_sheet(folder / TASKS_NAME, [tile for tiles in tasks for tile in tiles], columns=row.shots + 1)
+    draw_sheet(folder / TASKS_NAME, [tile for tiles in tasks for tile in tiles], open_pixels, columns=row.shots + 1)
     yield folder / TASKS_NAME
     if isinstance(learner, VmfMil | GaussianMil):
         tried = (step_tiles(learner, episode, pool, images) for episode in episodes)
         moved = list(islice(filter(moving, tried), count))
-        draw_sheet(folder / STEPS_NAME, [tile for tiles in moved for tile in _fitted(tiles)], columns=STEPS_SHOWN)
+        draw_sheet(
+            folder / STEPS_NAME, [tile for tiles in moved for tile in _fitted(tiles)], open_pixels, columns=STEPS_SHOWN
+        )
         yield folder / STEPS_NAME
 
 

@@ -1,0 +1,74 @@
+"""Whether the model runs, and which pictures can be read."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+from tag2box.product.doctor.another_python import Try, attempt
+from tag2box.product.doctor.findings import Finding, note, ok, problem
+from tag2box.product.doctor.installation import AGAIN
+
+NEEDED_FORMATS = ("JPEG", "PNG", "WEBP")
+WELCOME_FORMATS = ("AVIF", "HEIF")
+
+LOAD_RUNTIME = "import onnxruntime; print(onnxruntime.__version__, 'loads')"
+RUN_MODEL = (
+    "import sys, pathlib; from tag2box.product.doctor.abilities import run_model; "
+    "print(run_model(pathlib.Path(sys.argv[1])))"
+)
+
+
+def runtime_finding(try_code: Try = attempt) -> Finding:
+    """Whether ONNX Runtime loads: its compiled part may be missing something, or ask too much of the processor."""
+    tried = try_code(LOAD_RUNTIME)
+    if tried.worked:
+        return ok("onnxruntime", tried.said)
+    return problem("onnxruntime", f"does not load: {tried.said}", "pip install --force-reinstall --no-deps onnxruntime")
+
+
+def model_finding(folder: Path, try_code: Try = attempt) -> Finding:
+    """Whether a model's files are those of its card, and find regions in a photo."""
+    tried = try_code(RUN_MODEL, str(folder))
+    return ok("model", tried.said) if tried.worked else problem("model", f"does not run: {tried.said}", AGAIN)
+
+
+def run_model(folder: Path) -> str:
+    """What a model sees in a synthetic photo, in words."""
+    from tag2box.extract import Extractor
+    from tag2box.extract.photos import Photo
+
+    extractor = Extractor(folder, threads=1)
+    side = extractor.card.image_size
+    pixels = np.full((side, side, 3), 200, dtype=np.uint8)
+    pixels[side // 4 : side // 2, side // 4 : side // 2] = (180, 30, 30)
+    bag = extractor.bag(extractor.see(Photo(pixels, side, side, "synthetic")), "synthetic")
+    return f"{extractor.fingerprint} is whole and runs: {len(bag)} regions in a synthetic photo"
+
+
+def pictures_finding(reads: Callable[[str], bool]) -> Finding:
+    """Whether the usual picture formats can be read."""
+    missing = [name for name in NEEDED_FORMATS if not reads(name)]
+    if missing:
+        words = f"Pillow cannot read {', '.join(missing)}."
+        return problem("pictures", words, "pip install --force-reinstall --no-deps pillow")
+    strange = [name for name in WELCOME_FORMATS if not reads(name)]
+    known = ", ".join(name for name in (*NEEDED_FORMATS, *WELCOME_FORMATS) if name not in strange)
+    if strange:
+        return note("pictures", f"{known}; not {', '.join(strange)}.", "save such photos as JPEG first.")
+    return ok("pictures", known)
+
+
+def pillow_reads(name: str) -> bool:
+    """Whether Pillow can write and read a picture in the format."""
+    from PIL import Image
+
+    try:
+        Image.new("RGB", (16, 16)).save(file := io.BytesIO(), format=name)
+        Image.open(file).load()
+    except Exception:  # a codec that is not there can fail in many ways
+        return False
+    return True
