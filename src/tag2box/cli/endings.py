@@ -89,7 +89,7 @@ def _causes(error: BaseException | None) -> Iterator[BaseException]:
 
 def _explained(error: OSError) -> InputError:
     """What the system complains about, as something that a person can act on."""
-    place = error.filename2 or error.filename or "What was to be written"
+    place = error.filename2 or error.filename or "A file"
     return InputError(f"{place} cannot be written: {error.strerror}.", *USUAL_TROUBLE[error.errno or 0])
 
 

@@ -27,8 +27,9 @@ def write_report(path: Path, found: Localized, labelled: LabelledPhotos, look: S
     boxes = sum(len(one.bags) for one in found.learned)
     kinds = f"{len(found.learned)} kind{'s' if len(found.learned) != 1 else ''} of thing"
     words = (
-        f"{kinds} in {len(found.sizes):,} photos, found from tags alone. {boxes - len(look):,} boxes look safe (green), "
-        f"{len(look):,} deserve a look (yellow, the most doubtful first). Under each photo: how likely its box is right."
+        f"{kinds} in {len(found.sizes):,} photos, found from tags alone. {boxes - len(look):,} boxes look safe "
+        f"(green), {len(look):,} deserve a look (yellow; the most doubtful come first). Under each photo stands how "
+        "likely its box is right."
     )
     write_page(path, "tag2box: tags in, boxes out", words, sections, open_pixels)
 
