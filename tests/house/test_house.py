@@ -158,6 +158,7 @@ def test_the_public_surface_is_this() -> None:
         "Detection",
         "Detections",
         "Episode",
+        "FewShotDetector",
         "InputError",
         "Localization",
         "ProposalBag",

@@ -11,18 +11,29 @@ import typer
 from tag2box import __version__
 from tag2box.cli.background import background
 from tag2box.cli.bench import bench_app
+from tag2box.cli.classes import classes_app
 from tag2box.cli.demo import demo
+from tag2box.cli.detect import detect
 from tag2box.cli.doctor import doctor
 from tag2box.cli.endings import exit_code_of
 from tag2box.cli.evaluate import evaluate
 from tag2box.cli.export import export
 from tag2box.cli.extract import extract
+from tag2box.cli.fit import fit
+from tag2box.cli.localize import localize
 from tag2box.cli.measure import measure_app
 from tag2box.cli.store import store_app
 from tag2box.cli.train import train
 
 PANELS: dict[str, dict[str, Callable[..., None] | typer.Typer]] = {
-    "Your photos": {"export": export, "evaluate": evaluate},
+    "Your photos": {
+        "localize": localize,
+        "fit": fit,
+        "detect": detect,
+        "classes": classes_app,
+        "export": export,
+        "evaluate": evaluate,
+    },
     "Look": {"demo": demo, "doctor": doctor},
     "Research": {
         "extract": extract,

@@ -1,0 +1,99 @@
+"""The closed-form head: its direction, its scale, and that classes owe each other nothing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from samples import random_bag
+from tag2box.errors import BackgroundFileError, InputError
+from tag2box.methods.detectors import LikenessHead, LikenessLearner, Spread, likeness_head
+from tag2box.methods.detectors.spread_file import load_spread, save_spread
+from tag2box.methods.localizers import NO_BACKGROUND, OddsBackground, VmfMil
+
+D = 6
+
+
+def some_spread(seed: int = 0) -> tuple[Spread, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    features = rng.standard_normal((400, D)) @ rng.standard_normal((D, D)) + rng.standard_normal(D)
+    return Spread(features.mean(axis=0), np.cov(features.T, bias=True)), features
+
+
+def directions(count: int, seed: int = 1) -> np.ndarray:
+    rows = np.random.default_rng(seed).standard_normal((count, D))
+    return rows / np.linalg.norm(rows, axis=1, keepdims=True)
+
+
+@given(ridge=st.floats(0.01, 100.0), seed=st.integers(0, 50))
+def test_the_direction_solves_its_equation(ridge: float, seed: int) -> None:
+    spread, _ = some_spread(seed)
+    (theta,) = directions(1, seed)
+    scale = np.trace(spread.covariance) / D
+    expected = np.linalg.solve(spread.covariance + ridge * scale * np.eye(D), theta)
+    np.testing.assert_allclose(spread.decorrelated(theta[None], ridge)[0], expected, rtol=1e-8, atol=1e-12)
+
+
+def test_base_regions_score_zero_with_deviation_one() -> None:
+    spread, features = some_spread()
+    head = likeness_head(["a", "b"], directions(2), spread)
+    scores = features @ head.weights.T - head.offsets
+    np.testing.assert_allclose(scores.mean(axis=0), 0.0, atol=1e-10)
+    np.testing.assert_allclose(scores.std(axis=0), 1.0, rtol=1e-10)
+
+
+def test_with_equal_spread_everywhere_it_is_the_cosine() -> None:
+    spread = Spread(np.zeros(D), 0.25 * np.eye(D))
+    theta = directions(1)
+    head = likeness_head(["a"], theta, spread)
+    np.testing.assert_allclose(head.weights, 2.0 * theta)
+    np.testing.assert_allclose(head.offsets, 0.0)
+
+
+def test_classes_owe_each_other_nothing_and_the_prior_is_subtracted() -> None:
+    spread, _ = some_spread()
+    bag, theta = random_bag(np.random.default_rng(2), d=D), directions(3)
+    together = likeness_head(["a", "b", "c"], theta, spread, center=np.full(D, 0.1), prior=OddsBackground())
+    alone = likeness_head(["b"], theta[[1]], spread, center=np.full(D, 0.1), prior=OddsBackground())
+    np.testing.assert_allclose(together.score(bag)[:, [1]], alone.score(bag))
+    np.testing.assert_allclose(together.of_class("b").score(bag), alone.score(bag))
+    without = likeness_head(["b"], theta[[1]], spread, center=np.full(D, 0.1))
+    np.testing.assert_allclose(without.score(bag)[:, 0] - alone.score(bag)[:, 0], OddsBackground().log_score(bag))
+    assert set(together.detect(bag).labels.tolist()) == {"a", "b", "c"}
+
+
+def test_a_learner_scores_by_the_direction_that_em_found() -> None:
+    spread, _ = some_spread()
+    rng = np.random.default_rng(3)
+    bags = [random_bag(rng, d=D) for _ in range(4)]
+    localizer = VmfMil(10.0, NO_BACKGROUND)
+    learned = LikenessLearner(localizer, spread, 1.0).learn(bags, [], np.random.default_rng(0))
+    theta = localizer.solve(bags, np.random.default_rng(0)).foreground.theta
+    np.testing.assert_allclose(learned.score(bags[0]), likeness_head(["x"], theta[None], spread).score(bags[0])[:, 0])
+
+
+def test_a_spread_survives_a_file(tmp_path: Path) -> None:
+    spread, _ = some_spread()
+    save_spread(tmp_path / "spread.safetensors", spread, "an extractor")
+    again, fingerprint = load_spread(tmp_path / "spread.safetensors")
+    assert fingerprint == "an extractor"
+    np.testing.assert_allclose(again.covariance, spread.covariance, rtol=1e-6, atol=1e-6)
+    (tmp_path / "spread.safetensors").write_bytes(b"nonsense")
+    with pytest.raises(BackgroundFileError, match=r"spread\.safetensors cannot be read"):
+        load_spread(tmp_path / "spread.safetensors")
+
+
+def test_what_makes_no_head_is_refused() -> None:
+    spread, _ = some_spread()
+    with pytest.raises(InputError):
+        Spread(np.zeros(3), np.eye(4))
+    with pytest.raises(InputError, match="ridge"):
+        likeness_head(["a"], directions(1), spread, ridge=0.0)
+    with pytest.raises(InputError, match="directions"):
+        likeness_head(["a", "b"], directions(1), spread)
+    with pytest.raises(InputError, match="twice"):
+        LikenessHead(("a", "a"), np.eye(2), np.zeros(2))
