@@ -1,7 +1,7 @@
 # Two commands do everything on a fresh machine: `make demo` and `make test`.
 PYTHON ?= python3
 
-.PHONY: demo test core sabotage kill clean
+.PHONY: demo test core docs sabotage kill clean
 
 demo: .venv/installed
 	.venv/bin/tag2box demo -o demo-run
@@ -16,6 +16,10 @@ test: .venv-dev/installed core
 core: .venv-core/installed
 	.venv-core/bin/python -m pip install --quiet --no-deps --force-reinstall .
 	.venv-core/bin/python scripts/check_core.py
+
+# The documentation as a site, in build/site.
+docs: .venv-dev/installed
+	.venv-dev/bin/mkdocs build --strict --quiet
 
 # Applies small mistakes to a copy of the code; fails if the tests let one live.
 sabotage: .venv-dev/installed

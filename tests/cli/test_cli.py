@@ -72,5 +72,5 @@ def test_unknown_commands_are_exit_code_2_and_help_is_helpful() -> None:
     assert run("extract", "photos", "-o", "store", "--regions", "0").returncode == 2
     helped = run("--help")
     assert helped.returncode == 0
-    for command in ("demo", "extract", "train", "background", "measure", "store"):
+    for command in ("demo", "doctor", "export", "evaluate", "extract", "train", "background", "measure", "store"):
         assert command in helped.stdout

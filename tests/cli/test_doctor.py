@@ -76,9 +76,12 @@ def test_an_old_python_is_a_problem() -> None:
 
 
 def test_code_that_is_not_the_installed_package_is_a_problem() -> None:
-    assert package_finding("0.2.0", "0.2.0", Path("here")) == ok("tag2box", "0.2.0 in here")
-    assert "0.1.0 was installed" in package_finding("0.2.0", "0.1.0", Path("here")).words
-    assert "not installed" in package_finding("0.2.0", None, Path("here")).words
+    here, there = Path("here"), Path("there")
+    assert package_finding("0.2.0", here, here) == ok("tag2box", "0.2.0 in here")
+    assert package_finding("0.2.0", here, None) == ok("tag2box", "0.2.0 in here")
+    assert package_finding("0.2.0", here, there).words == "0.2.0 is installed in there, but here runs."
+    assert package_finding(None, here, None).words == "runs from here and is not installed."
+    assert package_finding(None, here, None).state == package_finding("0.2.0", here, there).state == State.PROBLEM
 
 
 def test_dependencies_that_are_missing_or_old_are_named_with_their_cure() -> None:

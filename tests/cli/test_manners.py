@@ -9,6 +9,7 @@ import re
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -19,14 +20,11 @@ from tag2box.cli import endings
 from tag2box.cli.app import PANELS
 
 COLOUR = re.compile(r"\x1b\[[0-9;]*3[0-9]")
-PLAIN_ENVIRONMENT = {
-    name: value
-    for name, value in os.environ.items()
-    if name not in {"NO_COLOR", "FORCE_COLOR", "TTY_COMPATIBLE", "GITHUB_ACTIONS", "PY_COLORS", "TERM"}
-}
+UNUSUAL = {"NO_COLOR", "FORCE_COLOR", "TTY_COMPATIBLE", "GITHUB_ACTIONS", "PY_COLORS", "TERM", "PYTHONUNBUFFERED"}
+PLAIN_ENVIRONMENT = {name: value for name, value in os.environ.items() if name not in UNUSUAL}
 
 ODD_COMMANDS = """
-import signal, sys, time
+import os, signal, time
 from tag2box.cli.app import app, main
 
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -37,7 +35,8 @@ def slow():
         print("ready", flush=True)
         time.sleep(60)
     finally:
-        time.sleep(0.5)
+        print("stopping", flush=True)
+        time.sleep(1)
         print("put away", flush=True)
 
 @app.command()
@@ -50,8 +49,12 @@ def chatty():
         print(number)
 
 @app.command()
-def full():
-    raise OSError(28, "No space left on device", "out/boxes.json")
+def brief():
+    print("stays in the buffer until the end")
+
+@app.command()
+def troubled(number: int):
+    raise OSError(number, os.strerror(number), "out/boxes.json")
 
 @app.command()
 def odd():
@@ -61,10 +64,10 @@ main()
 """
 
 
-def odd_command(name: str, **environment: str) -> subprocess.Popen[str]:
-    command = [sys.executable, "-c", ODD_COMMANDS, name]
-    both = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-    return subprocess.Popen(command, text=True, env=PLAIN_ENVIRONMENT | environment, **both)
+def odd_command(*arguments: str, **environment: str) -> subprocess.Popen[str]:
+    command = [sys.executable, "-c", ODD_COMMANDS, *arguments]
+    pipe, surroundings = subprocess.PIPE, PLAIN_ENVIRONMENT | environment
+    return subprocess.Popen(command, text=True, stdout=pipe, stderr=pipe, env=surroundings)
 
 
 @pytest.mark.parametrize("presses", [1, 2, 3])
@@ -72,8 +75,11 @@ def test_control_c_ends_in_130_with_a_word_however_often_it_is_pressed(presses: 
     with odd_command("slow") as process:
         assert process.stdout is not None
         assert process.stdout.readline() == "ready\n"
-        for _ in range(presses):
+        process.send_signal(signal.SIGINT)
+        assert process.stdout.readline() == "stopping\n"
+        for _ in range(presses - 1):
             process.send_signal(signal.SIGINT)
+            time.sleep(0.1)
         said, complained = process.communicate(timeout=30)
     assert (process.returncode, said) == (130, "put away\n")
     assert complained == "Stopped. What is done stays; the same command goes on from there.\n"
@@ -89,40 +95,50 @@ def test_a_reader_that_leaves_is_no_reason_to_complain() -> None:
     assert process.returncode == 141
 
 
-@pytest.mark.parametrize("arguments", [("--help",), ("--version",), ("bench", "list", "--help")])
-def test_short_answers_to_nobody_are_quiet_too(arguments: tuple[str, ...]) -> None:
+def ended(arguments: list[str], output: int) -> tuple[int, str]:
+    """Exit code and complaints of a Python whose output goes to a file descriptor."""
+    command, pipe = [sys.executable, *arguments], subprocess.PIPE
+    done = subprocess.run(command, stdout=output, stderr=pipe, text=True, env=PLAIN_ENVIRONMENT, check=False)
+    return done.returncode, done.stderr
+
+
+SHORT_ANSWERS = [["-m", "tag2box", "--help"], ["-m", "tag2box", "--version"], ["-c", ODD_COMMANDS, "brief"]]
+
+
+@pytest.mark.parametrize("arguments", SHORT_ANSWERS, ids=lambda arguments: arguments[-1])
+def test_short_answers_to_nobody_are_quiet_too(arguments: list[str]) -> None:
     reading, writing = os.pipe()
     os.close(reading)
-    command = [sys.executable, "-m", "tag2box", *arguments]
-    done = subprocess.run(command, stdout=writing, stderr=subprocess.PIPE, text=True, check=False)
+    assert ended(arguments, writing) == (141, "")
     os.close(writing)
-    assert (done.returncode, done.stderr) == (141, "")
-
-
-def test_a_full_disk_is_explained() -> None:
-    with odd_command("full") as process:
-        _, complained = process.communicate(timeout=30)
-    assert process.returncode == 2
-    assert complained.startswith("tag2box: out/boxes.json cannot be written: No space left on device.\n  expected: ")
-    assert "what to do: make room" in complained
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full, a file that is always full")
-def test_results_that_find_no_room_are_explained() -> None:
+@pytest.mark.parametrize("arguments", SHORT_ANSWERS, ids=lambda arguments: arguments[-1])
+def test_answers_that_find_no_room_are_explained(arguments: list[str]) -> None:
     with Path("/dev/full").open("w") as full:
-        command = [sys.executable, "-m", "tag2box", "--version"]
-        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
-    assert done.returncode == 2
-    assert done.stderr.startswith("tag2box: A file cannot be written: No space left on device.\n")
-    assert "Exception ignored" not in done.stderr
+        code, complained = ended(arguments, full.fileno())
+    assert code == 2
+    assert complained.startswith("tag2box: A file cannot be written: No space left on device.\n  expected: ")
+    assert "Exception ignored" not in complained
 
 
-@pytest.mark.parametrize("number", [errno.EROFS, errno.EACCES, errno.ENOTDIR])
-def test_outputs_that_cannot_be_written_are_the_inputs_fault(number: int, capsys: pytest.CaptureFixture[str]) -> None:
-    explained = endings._explained(OSError(number, os.strerror(number), "from", None, "to"))
-    assert explained.wrong == f"to cannot be written: {os.strerror(number)}."
-    assert explained.expected
-    assert explained.remedy
+@pytest.mark.parametrize(
+    ("number", "remedy"),
+    [(errno.ENOSPC, "make room"), (errno.EROFS, "give another folder"), (errno.EACCES, "give another folder")],
+)
+def test_what_disks_do_to_anybody_is_explained(number: int, remedy: str) -> None:
+    with odd_command("troubled", str(number)) as process:
+        _, complained = process.communicate(timeout=30)
+    assert process.returncode == 2
+    assert complained.startswith(f"tag2box: out/boxes.json cannot be written: {os.strerror(number)}.\n  expected: ")
+    assert f"what to do: {remedy}" in complained
+
+
+def test_what_disks_do_not_do_to_anybody_is_a_bug() -> None:
+    with odd_command("troubled", str(errno.EBADF)) as process:
+        process.communicate(timeout=30)
+    assert process.returncode == 1
 
 
 def test_an_output_folder_that_is_a_file_is_exit_code_2(tmp_path: Path) -> None:

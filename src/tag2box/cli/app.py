@@ -8,7 +8,6 @@ from typing import Annotated
 
 import typer
 
-from tag2box import __version__
 from tag2box.cli.background import background
 from tag2box.cli.bench import bench_app
 from tag2box.cli.classes import classes_app
@@ -24,15 +23,16 @@ from tag2box.cli.localize import localize
 from tag2box.cli.measure import measure_app
 from tag2box.cli.store import store_app
 from tag2box.cli.train import train
+from tag2box.cli.version import print_version
 
 PANELS: dict[str, dict[str, Callable[..., None] | typer.Typer]] = {
     "Your photos": {
         "localize": localize,
         "fit": fit,
         "detect": detect,
-        "classes": classes_app,
         "export": export,
         "evaluate": evaluate,
+        "classes": classes_app,
     },
     "Look": {"demo": demo, "doctor": doctor},
     "Research": {
@@ -44,7 +44,7 @@ PANELS: dict[str, dict[str, Callable[..., None] | typer.Typer]] = {
         "store": store_app,
     },
 }
-"""Every command, in the panels and the order of ``tag2box --help``."""
+"""Every command, in the panels and the order of ``tag2box --help``, which lists groups of commands last."""
 
 app = typer.Typer(
     name="tag2box",
@@ -54,16 +54,10 @@ app = typer.Typer(
 )
 
 
-def _print_version(wanted: bool) -> None:
-    if wanted:
-        typer.echo(f"tag2box {__version__}")
-        raise typer.Exit
-
-
 @app.callback()
 def _options(
     version: Annotated[
-        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Show the version and exit.")
+        bool, typer.Option("--version", callback=print_version, is_eager=True, help="Show the version and exit.")
     ] = False,
 ) -> None:
     pass

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
 from rich.table import Table
+
+from tag2box.cli.localize import plain_console
+
+if TYPE_CHECKING:
+    from tag2box.product.class_file import KnownClass
 
 classes_app = typer.Typer(help="List, merge and remove the classes of class files.", no_args_is_help=True)
 
 ClassFile = Annotated[Path, typer.Argument(help="A file written by tag2box fit.", show_default=False)]
-Output = Annotated[Path, typer.Option("-o", "--output", help="Class file to write.", show_default=False)]
+Output = Annotated[
+    Path, typer.Option("-o", "--output", dir_okay=False, help="Class file to write.", show_default=False)
+]
 
 
 @classes_app.command("list")
@@ -23,10 +29,14 @@ def list_classes(file: ClassFile) -> None:
     known = load_classes(file)
     table = Table("class", "photos", "expected right", "learned", title=f"{file} · {known.fingerprint}")
     for each in known.classes:
-        photos, doubt = each.provenance.get("photos", "?"), each.provenance.get("mean_doubt")
-        right = f"{1.0 - float(doubt):.0%}" if doubt is not None else "?"
-        table.add_row(each.label, str(photos), right, str(each.provenance.get("learned", "?")))
-    Console(highlight=False).print(table, markup=False)
+        photos, learned = (str(each.provenance.get(name, "?")) for name in ("photos", "learned"))
+        table.add_row(each.label, photos, _expected_right(each), learned)
+    plain_console().print(table)
+
+
+def _expected_right(known: KnownClass) -> str:
+    doubt = known.provenance.get("mean_doubt")
+    return f"{1.0 - doubt:.0%}" if isinstance(doubt, float) else "?"
 
 
 @classes_app.command("merge")
@@ -35,18 +45,23 @@ def merge(
     output: Output,
 ) -> None:
     """Put the classes of several files into one."""
-    from tag2box.product.class_file import load_classes, merge_classes, save_classes
+    from tag2box.product.class_file import load_classes, merge_classes, require_extractor, save_classes
 
-    known = merge_classes([load_classes(file) for file in files])
+    sets = [load_classes(file) for file in files]
+    for file, each in zip(files, sets, strict=True):
+        require_extractor(each, sets[0].fingerprint, str(file))
+    known = merge_classes(sets)
     save_classes(output, known)
-    Console(highlight=False).print(f"{', '.join(known.labels)} in {output}.", markup=False, soft_wrap=True)
+    plain_console().print(f"{', '.join(known.labels) or 'nothing'} in {output}.", soft_wrap=True)
 
 
 @classes_app.command("remove")
 def remove(
     file: ClassFile,
     names: Annotated[list[str], typer.Argument(help="Classes to remove.", show_default=False)],
-    output: Annotated[Path | None, typer.Option("-o", "--output", help="Class file to write; else the same.")] = None,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", dir_okay=False, help="Class file to write; else the same.")
+    ] = None,
 ) -> None:
     """Forget classes; the others stay as they are."""
     from tag2box.product.class_file import load_classes, save_classes
@@ -54,4 +69,4 @@ def remove(
     left = load_classes(file).without(names)
     save_classes(output or file, left)
     said = ", ".join(left.labels) or "nothing"
-    Console(highlight=False).print(f"{said} left in {output or file}.", markup=False, soft_wrap=True)
+    plain_console().print(f"{said} left in {output or file}.", soft_wrap=True)

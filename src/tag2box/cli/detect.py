@@ -10,6 +10,7 @@ import typer
 from rich.console import Console
 
 from tag2box.cli.arguments import ModelFolder, SkipBad
+from tag2box.cli.localize import plain_console
 from tag2box.cli.progress import step_progress
 
 if TYPE_CHECKING:
@@ -22,8 +23,12 @@ def detect(
         Path, typer.Argument(metavar="FILE.classes", help="Written by tag2box fit.", show_default=False)
     ],
     images: Annotated[list[str], typer.Argument(help="Pictures, folders or patterns like *.jpg.", show_default=False)],
-    output: Annotated[Path | None, typer.Option("-o", "--output", help="COCO results to write (.json).")] = None,
-    draw: Annotated[Path | None, typer.Option("--draw", help="Folder for pictures with boxes.")] = None,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", dir_okay=False, help="COCO results to write (.json).")
+    ] = None,
+    draw: Annotated[
+        Path | None, typer.Option("--draw", file_okay=False, help="Folder for pictures with boxes.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one line of JSON for each photo.")] = False,
     min_score: Annotated[
         float, typer.Option(min=0.0, max=1.0, help="0.5 is each class's own threshold; lower finds more.")
@@ -39,15 +44,17 @@ def detect(
     from tag2box.product.drawing import draw_detections
     from tag2box.product.knowledge import knowledge_of
 
-    console = Console(highlight=False, stderr=as_json)
+    console = plain_console(stderr=as_json)
     known = load_classes(classes)
     extractor = Extractor(model, threads=1)
     require_extractor(known, extractor.fingerprint, str(classes))
     knowledge, photos = knowledge_of(extractor), find_photos(expand_places(images))
+    _make_folders(output and output.parent, draw)
     results: list[dict[str, Any]] = []
     unreadable: list[PhotoError] = []
     with step_progress("Detecting", len(photos), console) as advance:
         for done, (photo, result) in enumerate(each_result(extractor, photos), 1):
+            advance(done, {})
             if isinstance(result, PhotoError):
                 unreadable.append(result)
                 continue
@@ -56,8 +63,14 @@ def detect(
             if draw is not None:
                 draw_detections(photo.path, found, draw / f"{photo.image_id}.jpg")
             _print_photo(photo.image_id, found, as_json, console)
-            advance(done, {})
     _finish(results, unreadable, output, skip_bad, console)
+
+
+def _make_folders(*folders: Path | None) -> None:
+    """Make the folders for results: what cannot be written had better be known before the work."""
+    for folder in folders:
+        if folder is not None:
+            folder.mkdir(parents=True, exist_ok=True)
 
 
 def coco_results(found: Detections, known: ClassSet, name: str, number: int) -> list[dict[str, Any]]:
@@ -84,7 +97,7 @@ def _print_photo(name: str, found: Detections, as_json: bool, console: Console) 
         typer.echo(json.dumps({"file_name": name, "detections": boxes}, ensure_ascii=False))
         return
     said = ", ".join(f"{one.label} {one.score:.2f}" for one in found) or "nothing known here"
-    console.print(f"{name}: {said}", markup=False, soft_wrap=True)
+    console.print(f"{name}: {said}", soft_wrap=True)
 
 
 def _finish(
@@ -94,11 +107,10 @@ def _finish(
     from tag2box.files import write_json
 
     if output is not None:
-        output.parent.mkdir(parents=True, exist_ok=True)
         write_json(output, results)
-        console.print(f"{len(results):,} detections in {output}.", markup=False, soft_wrap=True)
+        console.print(f"{len(results):,} detections in {output}.", soft_wrap=True)
     for error in unreadable:
-        console.print(f"Not read: {error.wrong}", markup=False, soft_wrap=True)
+        console.print(f"Left out: {error.wrong}", soft_wrap=True)
     if unreadable and not skip_bad:
         raise PhotoError(
             f"{len(unreadable)} photos could not be read; all others were looked at.",

@@ -14,7 +14,7 @@ from types import FrameType
 
 from rich.console import Console
 
-from tag2box import __version__
+from tag2box.cli.version import name_and_version
 from tag2box.errors import InputError
 
 BUG = 1
@@ -71,7 +71,7 @@ def _farewell(end: BaseException) -> int | str | None:
     if isinstance(end, InputError):
         _say(f"tag2box: {end}")
         return WRONG_INPUT
-    _say(f"{BUG_WORDS}\ntag2box {__version__}, Python {platform.python_version()}, {platform.platform()}\n")
+    _say(f"{BUG_WORDS}\n{name_and_version()}, Python {platform.python_version()}, {platform.platform()}\n")
     _say("".join(traceback.format_exception(end)).rstrip())
     return BUG
 

@@ -14,6 +14,7 @@ from tag2box.cli.progress import step_progress
 if TYPE_CHECKING:
     from tag2box.data.tags import TagSet
     from tag2box.errors import PhotoError
+    from tag2box.extract import Extractor
     from tag2box.product.knowledge import Knowledge
     from tag2box.product.localizing import Localized, Suspicion
     from tag2box.store import FeatureStore
@@ -32,13 +33,16 @@ def localize(
     model: ModelFolder = None,
 ) -> None:
     """Find the tagged things: tags in, boxes out."""
+    from tag2box.data.tags import read_tags
+    from tag2box.extract import Extractor
     from tag2box.product.labelled import BOXES_NAME, write_boxes
     from tag2box.product.localizing import need_a_look, with_all_instances
     from tag2box.product.report import write_report
     from tag2box.product.run_folder import finish_run
 
-    console = Console(highlight=False)
-    found, store, knowledge, unreadable = localize_in(photos, output, model, skip_bad, console)
+    console = plain_console()
+    tags, extractor = read_tags(photos), Extractor(model, threads=1)
+    found, store, knowledge, unreadable = localize_in(output, tags, extractor, skip_bad, console)
     labelled = with_all_instances(found, store, knowledge) if all_instances else found.labelled()
     look = need_a_look(found.suspicions(), error_rate)
     facts = {"tags": found.tags.source, "settings": dict(knowledge.chosen), "error_rate": error_rate}
@@ -47,27 +51,29 @@ def localize(
         write_report(output / "report.html", found, labelled, look)
     finish_run(output, facts | {"all_instances": all_instances})
     _print_summary(found, look, unreadable, console)
-    console.print(f"Boxes: {output / BOXES_NAME}\nReport: {output / 'report.html'}", soft_wrap=True, markup=False)
+    console.print(f"Boxes: {output / BOXES_NAME}\nReport: {output / 'report.html'}", soft_wrap=True)
+
+
+def plain_console(*, stderr: bool = False) -> Console:
+    """Prints words as they are: a name with [brackets] or :colons: in it is still that name."""
+    return Console(highlight=False, markup=False, emoji=False, stderr=stderr)
 
 
 def localize_in(
-    photos: Path, folder: Path, model: Path | None, skip_bad: bool, console: Console
+    folder: Path, tags: TagSet, extractor: Extractor, skip_bad: bool, console: Console
 ) -> tuple[Localized, FeatureStore, Knowledge, tuple[PhotoError, ...]]:
-    """Read tags, extract into a run's folder and localize, with progress."""
-    from tag2box.data.tags import read_tags
-    from tag2box.extract import Extractor
+    """Extract into a run's folder and localize, with progress; tags that cannot be learned are refused before."""
     from tag2box.product.knowledge import knowledge_of
-    from tag2box.product.localizing import localize_photos
+    from tag2box.product.localizing import localize_photos, shared_tags
     from tag2box.product.run_folder import begin_run, extract_tagged
 
-    tags = read_tags(photos)
-    extractor = Extractor(model, threads=1)
     knowledge = knowledge_of(extractor)
-    console.print(_what_was_given(tags), markup=False, soft_wrap=True)
+    by_tag, _ = shared_tags(tags.photos)
+    console.print(_what_was_given(tags), soft_wrap=True)
     begin_run(folder, tags, extractor)
     with step_progress("Looking at photos", len(tags.photos), console) as advance:
         store, unreadable = extract_tagged(folder, tags, extractor, advance, skip_bad=skip_bad)
-    with step_progress("Finding what they share", len(tags.classes), console) as advance:
+    with step_progress("Finding what they share", len(by_tag), console) as advance:
         found = localize_photos(tags, store, knowledge, advance)
     return found, store, knowledge, unreadable
 
@@ -88,19 +94,13 @@ def _print_summary(
         words = f"{len(mine)} need a look" if mine else "none needs a look"
         expected = float((1.0 - one.doubts).sum())
         console.print(
-            f"  {one.label}: {len(one.bags)} photos, about {expected:.0f} boxes right, {words}.",
-            markup=False,
-            soft_wrap=True,
+            f"  {one.label}: {len(one.bags)} photos, about {expected:.0f} boxes right, {words}.", soft_wrap=True
         )
     for label in found.left_out:
-        console.print(
-            f"  {label}: left out, it has one photo only; nothing can be common to one.", markup=False, soft_wrap=True
-        )
+        console.print(f"  {label}: left out, it has one photo only; nothing can be common to one.", soft_wrap=True)
     for each in suspects_of(found):
         console.print(
-            f"  Is {each.label!r} really in {each.photo.name}? ({each.absence:.0%} likely not)",
-            markup=False,
-            soft_wrap=True,
+            f"  Is {each.label!r} really in {each.photo.name}? ({each.absence:.0%} likely not)", soft_wrap=True
         )
     for error in unreadable:
-        console.print(f"  Not read: {error.wrong}", markup=False, soft_wrap=True)
+        console.print(f"  Left out: {error.wrong}", soft_wrap=True)

@@ -168,6 +168,30 @@ def colocalization(
     _write(model, card, {f"query CorLoc, K = {shots}": {name: _interval(query) for name, (_, query) in found.items()}})
 
 
+@measure_app.command("product")
+def product(
+    store: StoreFolder,
+    truth: TruthFile,
+    shots: Annotated[int, typer.Option(min=2, help="Photos of each class that are tagged.")] = 10,
+    draws: Annotated[int, typer.Option(min=2, help="How often other photos are tagged.")] = 10,
+    model: ModelFolder = None,
+) -> None:
+    """Use the product as a person would: tag a few photos of each class, detect in the rest; CorLoc and AP50."""
+    from tag2box.cli.progress import step_progress
+    from tag2box.data import read_dataset
+    from tag2box.extract import Extractor
+    from tag2box.product.knowledge import knowledge_of
+    from tag2box.product.rehearsal import rehearse
+    from tag2box.store import FeatureStore
+
+    console = Console(highlight=False)
+    dataset, knowledge = read_dataset(truth), knowledge_of(Extractor(model))
+    with step_progress("Rehearsing", draws, console) as advance:
+        found = rehearse(dataset, FeatureStore(store), knowledge, shots, draws, advance)
+    console.print(f"{len(dataset.classes)} classes, {shots} tagged photos of each, {draws} draws")
+    console.print(f"  CorLoc in the tagged photos {_shown(found.corloc)}\n  AP50 in the others {_shown(found.ap50)}")
+
+
 def _dataset(truth: Path, classes: Classes, split: str) -> Dataset:
     from tag2box.data import read_dataset
     from tag2box.experiments.bench.sources import classes_named

@@ -10,7 +10,7 @@ import io
 import warnings
 from dataclasses import dataclass
 from pathlib import Path
-from typing import final
+from typing import Any, final
 
 import numpy as np
 import numpy.typing as npt
@@ -60,6 +60,11 @@ def load_photo(path: Path, longest: int) -> Photo:
         raise _unreadable(path, reason_of(error)) from error
 
 
+def file_hash(path: Path) -> str:
+    """SHA-256 of a picture's file, as ``load_photo`` gives it."""
+    return hashlib.sha256(_read(path)).hexdigest()
+
+
 def open_pixels(path: Path, longest: int) -> Pixels:
     """Pixels (h, w, 3) of a picture file, upright, in 8-bit RGB."""
     return load_photo(path, longest).pixels
@@ -79,7 +84,14 @@ def as_photo(picture: Image.Image | Pixels, longest: int) -> Photo:
         ) from error
 
 
-def _from_array(values: Pixels) -> Image.Image:
+def _from_array(picture: object) -> Image.Image:
+    if not isinstance(picture, np.ndarray):
+        raise PhotoError(
+            f"a picture was given as {type(picture).__name__}.",
+            "the path of a file, a Pillow image or a numpy array",
+            "open the picture with PIL.Image.open.",
+        )
+    values: npt.NDArray[Any] = picture
     grey_or_colours = values.ndim == 2 or (values.ndim == 3 and values.shape[2] in {3, 4})
     if values.dtype != np.uint8 or not grey_or_colours or not values.size:
         raise PhotoError(

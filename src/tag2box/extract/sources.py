@@ -31,7 +31,7 @@ def find_photos(places: Sequence[Path]) -> list[PhotoFile]:
             raise PhotoError(
                 f"{photo.path} and {seen[photo.image_id]} would both be called {photo.image_id!r}.",
                 "a different id for every photo",
-                "give the folder above both, or extract them into two stores.",
+                "give the folder above both, or do them one after the other.",
             )
     if not found:
         raise PhotoError(

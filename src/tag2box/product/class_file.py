@@ -6,6 +6,7 @@ C = classes, d = feature dimension
 from __future__ import annotations
 
 import json
+import unicodedata
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +22,8 @@ from tag2box.files import read_tensors, replacing
 from tag2box.product.learning import LearnedClass
 
 FORMAT = "tag2box-classes-1"
+DAMAGE = (OSError, ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError, SafetensorError)
+"""What reading a file raises that is none of ours, or was changed."""
 
 
 @final
@@ -37,6 +40,7 @@ class KnownClass:
     """From how many photos, when and with which settings it was learned"""
 
     def __post_init__(self) -> None:
+        require_label(self.label)
         object.__setattr__(self, "direction", frozen(self.direction, np.float32))
         name = f"direction of {self.label!r}"
         require_shape(name, self.direction, (None,))
@@ -95,6 +99,26 @@ class ClassSet:
         return ClassSet(self.fingerprint, tuple(known for known in self.classes if known.label not in labels))
 
 
+def require_label(label: object) -> None:
+    """Refuse what is no name of a class: it has to be shown, written to files and read again."""
+    shown = isinstance(label, str) and not any(unicodedata.category(letter) in {"Cc", "Cs"} for letter in label)
+    if not shown or not str(label).strip():
+        raise ClassFileError(
+            f"{label!r} is no name of a class.", "a word or a few, in characters that can be shown", "rename the class."
+        )
+
+
+def require_new(labels: Collection[str], known: ClassSet, name: str) -> None:
+    """Refuse to learn what a set of classes knows already, before any work."""
+    known_already = sorted(set(labels) & set(known.labels))
+    if known_already:
+        raise ClassFileError(
+            f"{name} knows {known_already[0]!r} already.",
+            "tags that are new to it",
+            "remove the class there first, leave out the tag, or learn all of them together from all photos.",
+        )
+
+
 def merge_classes(sets: Sequence[ClassSet]) -> ClassSet:
     """All classes of several sets, which must be of one extractor."""
     first = sets[0]
@@ -114,13 +138,14 @@ def require_extractor(classes: ClassSet, fingerprint: str, name: str) -> None:
 
 
 def save_classes(path: Path, known: ClassSet) -> None:
-    """Write classes, atomically."""
+    """Write classes, atomically; a folder that is not there is made."""
     facts = [
         {"label": each.label, "kappa": each.kappa, "threshold": each.threshold, "provenance": dict(each.provenance)}
         for each in known.classes
     ]
     directions = np.stack([each.direction for each in known.classes]) if facts else np.zeros((0, 1), np.float32)
-    metadata = {"format": FORMAT, "fingerprint": known.fingerprint, "classes": json.dumps(facts, ensure_ascii=False)}
+    metadata = {"format": FORMAT, "fingerprint": known.fingerprint, "classes": json.dumps(facts)}
+    path.parent.mkdir(parents=True, exist_ok=True)
     with replacing(path) as temporary:
         temporary.write_bytes(save({"directions": directions}, metadata=metadata))
 
@@ -134,7 +159,7 @@ def load_classes(path: Path) -> ClassSet:
             raise ValueError(f"{len(facts)} classes go with {directions.shape} numbers of {directions.dtype}")
         known = tuple(_known(fact, row) for fact, row in zip(facts, directions, strict=True))
         return ClassSet(metadata["fingerprint"], known)
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, SafetensorError) as error:
+    except DAMAGE as error:
         raise ClassFileError(
             f"{path} cannot be read as classes: {reason_of(error)}.",
             "a file that tag2box fit wrote",
@@ -144,4 +169,4 @@ def load_classes(path: Path) -> ClassSet:
 
 def _known(fact: Mapping[str, Any], direction: Float32s) -> KnownClass:
     provenance = dict(fact["provenance"])
-    return KnownClass(str(fact["label"]), direction, float(fact["kappa"]), float(fact["threshold"]), provenance)
+    return KnownClass(fact["label"], direction, float(fact["kappa"]), float(fact["threshold"]), provenance)

@@ -17,6 +17,8 @@ from tag2box.product.class_file import (
     load_classes,
     merge_classes,
     require_extractor,
+    require_label,
+    require_new,
     save_classes,
 )
 from tag2box.product.detecting import detect_classes
@@ -60,29 +62,11 @@ class FewShotDetector:
 
         ``tags[i]`` are the things in ``images[i]``. What was learned before is forgotten; see ``add``.
         """
-        self._known = ClassSet(self._extractor.fingerprint, ())
-        return self.add(images, tags)
+        return self._learn(images, tags, ClassSet(self._extractor.fingerprint, ()))
 
     def add(self, images: Sequence[Picture], tags: Sequence[Collection[str]]) -> Self:
-        """Learn more tags; those that are known already stay as they are."""
-        words = _checked_tags(images, tags)
-        bags = [self._bag(image, str(place)) for place, image in enumerate(images)]
-        names, too_few = photos_by_tag({str(place): tag_set for place, tag_set in enumerate(words)})
-        if too_few:
-            raise TooFewImagesError(
-                f"only one photo shows {too_few[0]!r}.",
-                "at least two photos of each tag",
-                "add photos.",
-            )
-        learned = [
-            learn_class(tag, [bags[int(name)] for name in photos], self._knowledge, self._seed)
-            for tag, photos in names.items()
-        ]
-        made = ClassSet(self._extractor.fingerprint, tuple(KnownClass.of(one, provenance_of(one)) for one in learned))
-        self._known = merge_classes([self._known, made])
-        self.classes_ = self._known.labels
-        self.localizations_ = _by_photo(learned, names, len(images))
-        return self
+        """Learn more tags, which must be new; what is known already stays as it is."""
+        return self._learn(images, tags, self._known)
 
     def detect(self, image: Picture, *, min_score: float = 0.5) -> Detections:
         """Everything known in one photo with at least this score, the surest first; often nothing."""
@@ -101,11 +85,39 @@ class FewShotDetector:
         detector._known, detector.classes_ = known, known.labels
         return detector
 
+    def _learn(self, images: Sequence[Picture], tags: Sequence[Collection[str]], before: ClassSet) -> Self:
+        """Learn all tags or, if anything is wrong, none."""
+        names = _photos_to_learn_from(images, tags)
+        require_new(names, before, "the detector")
+        bags = [self._bag(image, str(place)) for place, image in enumerate(images)]
+        learned = [
+            learn_class(tag, [bags[place] for place in places], self._knowledge, self._seed)
+            for tag, places in names.items()
+        ]
+        made = ClassSet(self._extractor.fingerprint, tuple(KnownClass.of(one, provenance_of(one)) for one in learned))
+        self._known = merge_classes([before, made])
+        self.classes_ = self._known.labels
+        self.localizations_ = _by_photo(learned, names, len(images))
+        return self
+
     def _bag(self, image: Picture, name: str) -> ProposalBag:
         if isinstance(image, str | Path):
             return self._extractor.extract(Path(image), name)
         photo = as_photo(image, self._extractor.card.image_size)
         return self._extractor.bag(self._extractor.see(photo), name)
+
+
+def _photos_to_learn_from(images: Sequence[Picture], tags: Sequence[Collection[str]]) -> dict[str, list[int]]:
+    """Tag → places of the photos that have it; refused if a tag has one photo, or no photo has a tag."""
+    words = _checked_tags(images, tags)
+    names, too_few = photos_by_tag({str(place): tag_set for place, tag_set in enumerate(words)})
+    if too_few or not names:
+        raise TooFewImagesError(
+            f"only one photo shows {too_few[0]!r}." if too_few else f"none of the {len(images)} photos has a tag.",
+            "at least two photos of each tag",
+            "add photos.",
+        )
+    return {tag: [int(name) for name in photos] for tag, photos in names.items()}
 
 
 def _checked_tags(images: Sequence[Picture], tags: Sequence[Collection[str]]) -> list[list[str]]:
@@ -115,12 +127,14 @@ def _checked_tags(images: Sequence[Picture], tags: Sequence[Collection[str]]) ->
         )
     for place, words in enumerate(tags):
         require_tag_set(str(place), words)
+        for word in words:
+            require_label(word)
     return [sorted(set(words)) for words in tags]
 
 
-def _by_photo(learned: Sequence[LearnedClass], names: dict[str, list[str]], photos: int) -> list[dict[str, FoundBox]]:
+def _by_photo(learned: Sequence[LearnedClass], names: dict[str, list[int]], photos: int) -> list[dict[str, FoundBox]]:
     found: list[dict[str, FoundBox]] = [{} for _ in range(photos)]
     for one in learned:
-        for place, name in enumerate(names[one.label]):
-            found[int(name)][one.label] = one.box(place)
+        for place, photo in enumerate(names[one.label]):
+            found[photo][one.label] = one.box(place)
     return found

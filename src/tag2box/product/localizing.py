@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, final
 
@@ -75,13 +75,7 @@ class Localized:
 def localize_photos(tags: TagSet, store: FeatureStore, knowledge: Knowledge, report: Report) -> Localized:
     """Find every tag in the photos that have it; photos that are not in the store are left out."""
     readable = {photo.name: photo for photo in tags.photos if photo.name in store}
-    by_tag, left_out = photos_by_tag({name: photo.tags for name, photo in readable.items()})
-    if not by_tag:
-        raise TagsError(
-            f"no tag has two photos that can be read: {', '.join(left_out) or 'there is none at all'}.",
-            "at least two photos of the same thing; five to ten work well",
-            "add photos.",
-        )
+    by_tag, left_out = shared_tags(readable.values())
     learned = []
     for done, (label, names) in enumerate(by_tag.items(), 1):
         learned.append(learn_class(label, [store.bag(name) for name in names], knowledge))
@@ -91,6 +85,19 @@ def localize_photos(tags: TagSet, store: FeatureStore, knowledge: Knowledge, rep
     return Localized(tags, tuple(learned), photos, sizes, tuple(left_out))
 
 
+def shared_tags(photos: Iterable[TaggedPhoto]) -> tuple[dict[str, list[str]], list[str]]:
+    """Tag → names of photos, for the tags that can be learned, and the tags of one photo; refused if all are such."""
+    by_tag, left_out = photos_by_tag({photo.name: photo.tags for photo in photos})
+    if not by_tag:
+        alone = f"; with one photo: {', '.join(left_out)}" if left_out else ""
+        raise TagsError(
+            f"no tag has two photos that can be used{alone}.",
+            "at least two photos of the same thing; five to ten work well",
+            "add photos.",
+        )
+    return by_tag, left_out
+
+
 def with_all_instances(found: Localized, store: FeatureStore, knowledge: Knowledge) -> LabelledPhotos:
     """The boxes of a run, and in each photo further things of its own tags that reach their class's threshold."""
     labelled, known = found.labelled(), found.known()
@@ -98,9 +105,12 @@ def with_all_instances(found: Localized, store: FeatureStore, knowledge: Knowled
     for photo in labelled.photos:
         own = {box.label for box in photo.boxes}
         detected = detect_classes(store.bag(photo.name), known, knowledge)
-        more = [FoundBox(one.label, one.box, one.score, 1.0 - one.score) for one in detected if one.label in own]
-        further = [box for box in more if not _is_among(box, photo.boxes)]
-        photos.append(LabelledPhoto(photo.name, photo.height, photo.width, (*photo.boxes, *further)))
+        boxes = list(photo.boxes)
+        for one in detected:  # the surest first
+            box = FoundBox(one.label, one.box, one.score, 1.0 - one.score)
+            if one.label in own and not _is_among(box, boxes):
+                boxes.append(box)
+        photos.append(LabelledPhoto(photo.name, photo.height, photo.width, tuple(boxes)))
     return LabelledPhotos(labelled.folder, labelled.classes, tuple(photos))
 
 

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 from tag2box.data.tags import TagSet
 from tag2box.errors import PhotoError, RunError, reason_of
 from tag2box.extract import Extractor, PhotoFile, extract_photos
-from tag2box.files import write_json
+from tag2box.extract.photos import file_hash
+from tag2box.files import TEMPORARY_SUFFIX, write_json
 from tag2box.store import FeatureStore
+from tag2box.store.header import HEADER_NAME
 
 RUN_NAME = "run.json"
 FEATURES_NAME = "features"
@@ -25,7 +27,7 @@ def begin_run(folder: Path, tags: TagSet, extractor: Extractor) -> None:
     about = {"format": FORMAT, "photos": str(tags.folder.absolute()), "extractor": extractor.fingerprint}
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        if not any(folder.iterdir()):
+        if all(path.name.endswith(TEMPORARY_SUFFIX) for path in folder.iterdir()):  # what a crash may leave
             write_json(folder / RUN_NAME, about)
         before = json.loads((folder / RUN_NAME).read_text(encoding="utf-8"))
         same = {key: before.get(key) for key in about} == about
@@ -52,6 +54,7 @@ def extract_tagged(
     with ``skip_bad`` it is left out.
     """
     files = [PhotoFile(photo.name, photo.path) for photo in tags.photos]
+    _require_unchanged(folder / FEATURES_NAME, files)
     outcome = extract_photos(extractor, files, folder / FEATURES_NAME, report)
     bad = outcome.unreadable
     if bad and not skip_bad:
@@ -61,6 +64,18 @@ def extract_tagged(
             "replace or remove them and run the same command again (what is done stays), or add --skip-bad.",
         )
     return FeatureStore(folder / FEATURES_NAME), bad
+
+
+def _require_unchanged(features: Path, photos: Sequence[PhotoFile]) -> None:
+    """Refuse to go on from the features of photos that are others now."""
+    store = FeatureStore(features) if (features / HEADER_NAME).is_file() else None
+    for photo in photos:
+        if store and photo.image_id in store and store.entry(photo.image_id).source_hash != file_hash(photo.path):
+            raise RunError(
+                f"{photo.path} is not the photo that it was when this run looked at it.",
+                "the same photos as before; new ones may be added",
+                f"choose another folder with -o, or delete {features} to look at all photos again.",
+            )
 
 
 def finish_run(folder: Path, facts: dict[str, Any]) -> None:

@@ -5,16 +5,17 @@ n = detections
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, Self, final
+from importlib import import_module
+from typing import Any, NamedTuple, Self, final
 
 import numpy as np
 import numpy.typing as npt
 
 from tag2box.arrays import Array, Float32s, Strings, frozen, require_finite, require_shape
 from tag2box.boxes import as_boxes, require_boxes
-from tag2box.errors import ShapeError
+from tag2box.errors import InputError, ShapeError
 
 
 class Detection(NamedTuple):
@@ -81,3 +82,41 @@ class Detections:
         """The detections of one class."""
         rows = self.labels == label
         return Detections(self.boxes[rows], self.scores[rows], self.labels[rows])
+
+    def to_coco(self, image_id: int, category_ids: Mapping[str, int]) -> list[dict[str, Any]]:
+        """A COCO results list, as ``pycocotools.coco.COCO.loadRes`` takes it: boxes as x, y, width, height."""
+        strangers = sorted(set(self.labels.tolist()) - set(category_ids))
+        if strangers:
+            raise InputError(
+                f"there is no category for {strangers[0]!r}.",
+                "a number for every label",
+                f"add it; there are numbers for {', '.join(category_ids) or 'none'}.",
+            )
+        return [
+            {
+                "image_id": image_id,
+                "category_id": category_ids[one.label],
+                "bbox": [x0, y0, x1 - x0, y1 - y0],
+                "score": one.score,
+            }
+            for one in self
+            for x0, y0, x1, y1 in [one.box]
+        ]
+
+    def to_supervision(self) -> Any:
+        """The same as ``supervision.Detections``; labels are in ``data["class_name"]``, numbered in sorted order."""
+        try:
+            supervision = import_module("supervision")
+        except ImportError as error:
+            raise InputError(
+                f"the package supervision cannot be imported: {error}.",
+                "supervision, which tag2box itself does not need",
+                "install it: pip install supervision.",
+            ) from error
+        _, numbers = np.unique(self.labels, return_inverse=True)  # (n,)
+        return supervision.Detections(
+            xyxy=self.boxes.copy(),
+            confidence=self.scores.astype(np.float32),
+            class_id=numbers.astype(np.int64),
+            data={"class_name": self.labels.copy()},
+        )

@@ -7,13 +7,20 @@ import platform
 import sys
 import tempfile
 from collections.abc import Iterator
+from importlib.resources import as_file, files
 from pathlib import Path
 
-import tag2box
 from tag2box.product.doctor.abilities import model_finding, pictures_finding, pillow_reads, runtime_finding
 from tag2box.product.doctor.findings import Check, Finding, finding_of
 from tag2box.product.doctor.installation import dependencies_finding, package_finding, python_finding
-from tag2box.product.doctor.requirements import PACKAGE, installed, installed_version, required, required_python
+from tag2box.product.doctor.requirements import (
+    PACKAGE,
+    installed,
+    installed_folder,
+    installed_version,
+    required,
+    required_python,
+)
 from tag2box.product.doctor.surroundings import folder_finding, machine_finding, memory_bytes, terminal_finding
 from tag2box.product.doctor.training import EXTRA, extra_finding, torch_finding, torchvision_finding
 
@@ -31,7 +38,9 @@ def _python() -> Finding:
 
 
 def _package() -> Finding:
-    return package_finding(tag2box.__version__, installed_version(PACKAGE), Path(tag2box.__file__).parent)
+    version = installed_version(PACKAGE)
+    with as_file(files(PACKAGE)) as running:
+        return package_finding(version, running, installed_folder() if version else None)
 
 
 def _dependencies() -> Finding:

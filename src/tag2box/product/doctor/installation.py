@@ -18,13 +18,14 @@ def python_finding(version: str, wanted: Requirement | None) -> Finding:
     return ok("python", version)
 
 
-def package_finding(version: str, described: str | None, folder: Path) -> Finding:
-    """Whether the code that runs is the package that was installed, and where it is."""
-    if described is None:
-        return problem("tag2box", f"{version} runs from {folder} and is not installed.", AGAIN)
-    if described != version:
-        return problem("tag2box", f"{version} runs from {folder}, but {described} was installed.", AGAIN)
-    return ok("tag2box", f"{version} in {folder}")
+def package_finding(version: str | None, running: Path, installed: Path | None) -> Finding:
+    """Whether the code that runs is the package that was installed, if that is a copy, and where it is."""
+    if version is None:
+        return problem("tag2box", f"runs from {running} and is not installed.", AGAIN)
+    if installed is not None and installed.resolve() != running.resolve():
+        remedy = f"start it elsewhere, or without PYTHONPATH, so that {running} does not come first."
+        return problem("tag2box", f"{version} is installed in {installed}, but {running} runs.", remedy)
+    return ok("tag2box", f"{version} in {running}")
 
 
 def dependencies_finding(wanted: Sequence[Requirement], versions: Mapping[str, str]) -> Finding:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from importlib import metadata
+from pathlib import Path
 from typing import Self, final
 
 PACKAGE = "tag2box"
@@ -64,6 +65,12 @@ def installed_version(name: str) -> str | None:
         return metadata.version(name)
     except metadata.PackageNotFoundError:
         return None
+
+
+def installed_folder() -> Path | None:
+    """Where the installed copy of tag2box is; None if the installation is a link to its sources."""
+    folder = Path(str(metadata.distribution(PACKAGE).locate_file(PACKAGE)))
+    return folder if folder.is_dir() else None
 
 
 def _numbers(version: str) -> tuple[int, ...]:
