@@ -21,7 +21,7 @@ IMAGES = 14
 """Of each class."""
 
 
-def plant_bench(folder: Path) -> Workbench:
+def plant_bench(folder: Path, images: int = IMAGES) -> Workbench:
     """VOC07 with four classes, the novel pool and base images with as many, and features of them all."""
     model = folder / "model"
     model.mkdir(parents=True)
@@ -38,20 +38,20 @@ def plant_bench(folder: Path) -> Workbench:
         ("coco60/novel_pool.json", split.novel[:4], ["coco60-novel"]),
         ("coco60/base_val2017.json", (*learned[:4], *held_out[:4]), ["coco60-base", "coco60-held-out"]),
     ):
-        images = _images(names)
-        _write_annotations(bench.data / file, images, names)
+        planted = _images(names, images)
+        _write_annotations(bench.data / file, planted, names)
         for store in stores:
             header = StoreHeader(bench.card.fingerprint, WORLD.dimension)
             (bench.folder / store).parent.mkdir(parents=True, exist_ok=True)
             with StoreWriter(bench.folder / store, header) as writer:
-                for image in images:
+                for image in planted:
                     writer.append(image.bag)
     return bench
 
 
-def _images(names: Sequence[str]) -> list[PlantedImage]:
+def _images(names: Sequence[str], count: int) -> list[PlantedImage]:
     rng = np.random.default_rng(len(names[0]))
-    wanted = WORLD.names[: len(names)] * IMAGES
+    wanted = WORLD.names[: len(names)] * count
     return [plant_image(WORLD, str(number), [name], rng) for number, name in enumerate(wanted, 1)]
 
 

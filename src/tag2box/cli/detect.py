@@ -14,6 +14,7 @@ from tag2box.cli.localize import plain_console
 from tag2box.cli.progress import step_progress
 
 if TYPE_CHECKING:
+    from tag2box.errors import PhotoError
     from tag2box.product.class_file import ClassSet
     from tag2box.types import Detections
 
@@ -63,7 +64,8 @@ def detect(
             if draw is not None:
                 draw_detections(photo.path, found, draw / f"{photo.image_id}.jpg")
             _print_photo(photo.image_id, found, as_json, console)
-    _finish(results, unreadable, output, skip_bad, console)
+    _write_results(results, output, console)
+    _report_unreadable(unreadable, len(photos), skip_bad, console)
 
 
 def _make_folders(*folders: Path | None) -> None:
@@ -100,20 +102,22 @@ def _print_photo(name: str, found: Detections, as_json: bool, console: Console) 
     console.print(f"{name}: {said}", soft_wrap=True)
 
 
-def _finish(
-    results: list[dict[str, Any]], unreadable: list[Any], output: Path | None, skip_bad: bool, console: Console
-) -> None:
-    from tag2box.errors import PhotoError
+def _write_results(results: list[dict[str, Any]], output: Path | None, console: Console) -> None:
     from tag2box.files import write_json
 
     if output is not None:
         write_json(output, results)
         console.print(f"{len(results):,} detections in {output}.", soft_wrap=True)
+
+
+def _report_unreadable(unreadable: list[PhotoError], photos: int, skip_bad: bool, console: Console) -> None:
+    from tag2box.errors import PhotoError
+
     for error in unreadable:
         console.print(f"Left out: {error.wrong}", soft_wrap=True)
     if unreadable and not skip_bad:
         raise PhotoError(
-            f"{len(unreadable)} photos could not be read; all others were looked at.",
+            f"{len(unreadable)} of {photos} photos could not be read; all others were looked at.",
             "pictures that are whole",
             "replace or remove them, or add --skip-bad.",
         )

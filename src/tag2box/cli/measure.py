@@ -151,11 +151,11 @@ def colocalization(
     from tag2box.extract import model_folder
     from tag2box.methods.lineup import SETTINGS_NAME, load_choice
     from tag2box.methods.localizers import load_background
-    from tag2box.product.knowledge import BACKGROUND_NAME, METHOD, make_localizer
+    from tag2box.product.knowledge import BACKGROUND_NAME, LOCALIZER, make_localizer
     from tag2box.store import FeatureStore
 
     folder = model_folder(model)
-    chosen = load_choice(settings or folder / SETTINGS_NAME, [METHOD])[METHOD]
+    chosen = load_choice(settings or folder / SETTINGS_NAME, [LOCALIZER])[LOCALIZER]
     localizer = make_localizer(load_background(background or folder / BACKGROUND_NAME), chosen)
     dataset = _dataset(truth, classes, split)
     pool, tasks = Pool.of(FeatureStore(store), dataset), draw_tasks(dataset, shots, episodes, seed)

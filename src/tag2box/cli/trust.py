@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from tag2box.experiments.bench.workbench import Workbench
     from tag2box.methods.calibration import Calibration
 
-METHOD = "vmf-mil-likeness"
 FRONT = 0.2
 
 Tasks = Annotated[int, typer.Option(min=1, help="Tasks of each size: 3, 5, 10 and 20 photos.")]
@@ -37,10 +36,11 @@ def calibrate(
     from tag2box.experiments.bench.tuning import require_tunable
     from tag2box.experiments.bench.workbench import HELD_OUT, Workbench
     from tag2box.methods.calibration import save_calibration
+    from tag2box.product.knowledge import DETECTOR
 
     console = Console(highlight=False)
     bench = Workbench(data, store, model)
-    classes = require_tunable(bench, [METHOD])
+    classes = require_tunable(bench, [DETECTOR])
     trials = _trials(bench, HELD_OUT, settings, tasks, seed, console)
     fitted = fit_calibration(trials)
     facts = {"model": bench.card.fingerprint, "classes": classes, "tasks": len(trials), "seed": seed}
@@ -81,8 +81,9 @@ def _trials(
     from tag2box.experiments.bench.sources import load_source
     from tag2box.experiments.bench.trust import collect_trust, draw_doubtful_tasks
     from tag2box.methods.lineup import load_choice
+    from tag2box.product.knowledge import DETECTOR
 
-    chosen = load_choice(settings or bench.settings, [METHOD])[METHOD]
+    chosen = load_choice(settings or bench.settings, [DETECTOR])[DETECTOR]
     extract_missing(bench, dataset, console)
     images = load_source(bench.data, dataset)
     episodes = draw_doubtful_tasks(images, tasks, seed)

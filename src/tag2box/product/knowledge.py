@@ -21,8 +21,8 @@ from tag2box.methods.localizers import FittedBackground, VmfMil, load_background
 
 BACKGROUND_NAME = "background.safetensors"
 SPREAD_NAME = "spread.safetensors"
-METHOD = "vmf-mil-likeness"
-"""What users get, by its name in the lineup."""
+LOCALIZER, DETECTOR = "vmf-mil-guided", "vmf-mil-likeness"
+"""What users get, by its name in the lineup; the detector's settings include the localizer's."""
 
 
 @final
@@ -67,8 +67,8 @@ def localizer_of(extractor: Extractor) -> VmfMil:
 
 
 def settings_of(folder: Path) -> Chosen:
-    """What was chosen for the method that users get, on base classes that a model had not learned."""
-    return load_choice(folder / SETTINGS_NAME, [METHOD])[METHOD]
+    """What was chosen for the methods that users get, on base classes that a model had not learned."""
+    return load_choice(folder / SETTINGS_NAME, [DETECTOR])[DETECTOR]
 
 
 def _require_same(path: Path, made_for: str, fingerprint: str) -> None:

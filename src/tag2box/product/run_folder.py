@@ -23,7 +23,7 @@ Report = Callable[[int, dict[str, float]], None]
 
 
 def begin_run(folder: Path, tags: TagSet, extractor: Extractor) -> None:
-    """Make the folder, or make sure that it is of the same job."""
+    """Make the folder, or make sure that it is of the same job; what the disk refuses is an OSError."""
     about = {"format": FORMAT, "photos": str(tags.folder.absolute()), "extractor": extractor.fingerprint}
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -31,7 +31,7 @@ def begin_run(folder: Path, tags: TagSet, extractor: Extractor) -> None:
             write_json(folder / RUN_NAME, about)
         before = json.loads((folder / RUN_NAME).read_text(encoding="utf-8"))
         same = {key: before.get(key) for key in about} == about
-    except (OSError, ValueError, AttributeError) as error:
+    except (FileNotFoundError, ValueError, AttributeError) as error:
         raise RunError(
             f"{folder} cannot be used for a run: {reason_of(error)}.",
             "a new or empty folder, or one of an earlier run",

@@ -1,0 +1,121 @@
+"""Trust: wrong tags are planted, signs are learned from, and the doubt falls where it should."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from command_line import run
+from planted_bench import plant_bench
+from tag2box.data import Dataset
+from tag2box.experiments.bench.sources import load_source
+from tag2box.experiments.bench.trust import (
+    SHOTS,
+    TrustTrial,
+    draw_doubtful_tasks,
+    fit_calibration,
+    found_at_threshold,
+    judged,
+    reliability,
+    share_in_front,
+)
+from tag2box.experiments.bench.workbench import HELD_OUT, Workbench
+from tag2box.methods.calibration import load_calibration
+from tag2box.methods.lineup import save_choice
+
+CHOSEN = {
+    "vmf-mil-guided": {"kappa": 30.0, "background_weight": 1.0, "objectness_weight": 1.0, "steps": 20.0},
+    "vmf-mil-likeness": {"ridge": 1.0},
+}
+
+
+@pytest.fixture(scope="module")
+def bench(tmp_path_factory: pytest.TempPathFactory) -> Workbench:
+    return plant_bench(tmp_path_factory.mktemp("bench"), images=24)
+
+
+@pytest.fixture(scope="module")
+def held_out(bench: Workbench) -> Dataset:
+    return load_source(bench.data, HELD_OUT)
+
+
+def test_a_tenth_of_the_tags_is_wrong_and_the_query_without_the_thing_is_new(held_out: Dataset) -> None:
+    tags = held_out.tags
+    episodes = draw_doubtful_tasks(held_out, 40, seed=0)
+    assert [len(episode.support) for episode in episodes[::40]] == list(SHOTS)
+    wrong = [episode.classes[0] not in tags[image.image_id] for episode in episodes for image in episode.support]
+    assert 0.06 < np.mean(wrong) < 0.14
+    for episode in episodes:
+        (other,) = episode.negatives
+        assert episode.classes[0] not in tags[other]
+        assert other not in [image.image_id for image in episode.support]
+        assert all(image.tags == episode.classes for image in episode.support)
+
+
+def some_trials(seed: int = 0) -> list[TrustTrial]:
+    """Boxes are wrong by the third sign, tags by the first, new photos right above a score of 5."""
+    rng = np.random.default_rng(seed)
+    trials = []
+    for _ in range(200):
+        wrong_signs, absent_signs = rng.standard_normal((6, 5)), rng.standard_normal((6, 2))
+        scores = rng.normal(5.0, 2.0, 2)
+        trials.append(
+            TrustTrial(
+                wrong_signs,
+                rng.random(6) < 1 / (1 + np.exp(3 * wrong_signs[:, 2] - 0.5)),
+                absent_signs,
+                rng.random(6) < 1 / (1 + np.exp(2 * absent_signs[:, 0] + 2)),
+                rng.normal(6.0, 1.0, 6),
+                scores,
+                scores > 5.0,
+                scores > 4.0,
+            )
+        )
+    return trials
+
+
+def test_the_judges_learn_what_the_signs_mean() -> None:
+    fitted = fit_calibration(some_trials())
+    np.testing.assert_allclose(fitted.wrong.weights, [0, 0, -3, 0, 0], atol=0.4)
+    np.testing.assert_allclose(fitted.absent.weights, [-2, 0], atol=0.4)
+    fresh = some_trials(1)
+    chances, happened = judged(fresh, fitted.wrong, "wrong")
+    expected, shares, counts = reliability(chances, happened)
+    assert counts.sum() == len(chances) == 1200
+    np.testing.assert_allclose(shares, expected, atol=0.12)
+    assert share_in_front(chances, happened, 0.2) > 0.33
+    assert found_at_threshold(fresh, fitted).f1 > 0.8
+
+
+def test_shares_and_thresholds_by_hand() -> None:
+    assert share_in_front(np.array([0.1, 0.9, 0.5, 0.8]), np.array([True, True, False, False]), 0.5) == 0.5
+    expected, shares, counts = reliability(np.array([0.05, 0.07, 1.0]), np.array([True, False, True]))
+    np.testing.assert_allclose(expected, [0.06, 1.0])
+    np.testing.assert_allclose(shares, [0.5, 1.0])
+    assert counts.tolist() == [2, 1]
+
+
+def test_the_commands_learn_and_judge(bench: Workbench, tmp_path: Path) -> None:
+    assert bench.model is not None
+    settings, output = tmp_path / "settings.json", bench.model / "calibration.json"
+    save_choice(settings, CHOSEN)
+    places: list[str | Path] = [
+        "--data",
+        bench.data,
+        "--store",
+        bench.store,
+        "--settings",
+        settings,
+        "--model",
+        bench.model,
+    ]
+    learned = run("bench", "calibrate", *places, "-o", output, "--tasks", "10")
+    assert learned.returncode == 0, learned.stderr
+    assert "in 40 tasks" in learned.stdout
+    assert len(load_calibration(output).wrong.weights) == 5
+    done = run("bench", "trust", *places, "-o", tmp_path / "trust.svg", "--tasks", "5")
+    assert done.returncode == 0, done.stderr
+    assert "most doubtful boxes hold" in done.stdout
+    assert (tmp_path / "trust.svg").stat().st_size > 5000
