@@ -13,7 +13,7 @@ from PIL import Image
 from command_line import run
 from tag2box.methods.lineup import save_choice
 from tag2box.methods.localizers import FittedBackground, save_background
-from tag2box.product.knowledge import METHOD
+from tag2box.product.knowledge import LOCALIZER
 from tag2box.sphere import VmfMixture
 from tag2box.store import FeatureStore
 
@@ -92,7 +92,7 @@ def test_colocalization_uses_the_settings_that_were_chosen(annotated: Path, stor
     mixture = VmfMixture(np.ones(1), np.eye(header.dimension)[:1], np.array([7.0]))
     background, chosen = tmp_path / "background.safetensors", tmp_path / "settings.json"
     save_background(background, FittedBackground(header.fingerprint, mixture, None, 1, 1))
-    save_choice(chosen, {METHOD: {"kappa": 12.5, "background_weight": 1.0, "objectness_weight": 0.5, "steps": 20.0}})
+    save_choice(chosen, {LOCALIZER: {"kappa": 12.5, "background_weight": 1.0, "objectness_weight": 0.5, "steps": 20.0}})
     command = ("measure", "colocalization", store, "--truth", annotated / "boxes.json", "--episodes", "10")
     done = run(*command, "--background", background, "--settings", chosen)
     assert done.returncode == 0, done.stderr

@@ -104,7 +104,7 @@ def test_detections_of_new_photos_are_written_drawn_and_judged(classes: Path, tm
     with Image.open(drawn / "dog-7.jpg.jpg") as picture:
         assert max(picture.size) == 1600
     require_coco_results(results)
-    truth = tmp_path / "truth.json"
+    truth = Path(shutil.copytree(QUERIES, tmp_path / "queries")).with_name("truth.json")
     truth.write_text(json.dumps(queries_only(json.loads(TRUTH.read_text()))))
     judged = run_here("evaluate", results, "--truth", truth, "--json")
     assert judged.returncode == 0, judged.stderr

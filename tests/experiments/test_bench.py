@@ -24,6 +24,7 @@ from tag2box.methods.lineup import LINEUP, load_choice, save_choice
 SPECIFICATION = """
 title = "A small table"
 claim = "EM helps."
+remark = "What we saw."
 dataset = "voc07"
 shots = [3]
 tasks = 12
@@ -96,11 +97,15 @@ def test_a_table_from_tasks_to_report(bench: Workbench, files: tuple[Path, Path]
     page = (tmp_path / "report" / "results.md").read_text()
     assert "| vMF-MIL | 53.2 | " in page
     assert "query CorLoc of each class" in page
-    for name in ("kappa.svg", "kappa.png", "small-verdicts.png"):
-        assert (tmp_path / "report" / name).stat().st_size > 5000
-    assert not (tmp_path / "report" / "small-steps.png").exists()  # no row of this table counts steps
-    assert (tmp_path / "report" / "small.csv").read_text().count("\n") == 1 + 5
-    assert (tmp_path / "report" / "small.tex").read_text().startswith("\\begin{tabular}{lrrrr}")
+    assert "seen here:\n1 × yes." in page
+    assert "What we saw." in page
+    parts = tmp_path / "report" / "results"
+    for name in ("small-verdicts.svg", "small-verdicts.png"):
+        assert (parts / name).stat().st_size > 5000
+    assert "(results/small-verdicts.svg)" in page
+    assert not (parts / "small-steps.png").exists()  # no row of this table counts steps
+    assert (parts / "small.csv").read_text().count("\n") == 1 + 5
+    assert (parts / "small.tex").read_text().startswith("\\begin{tabular}{lrrrr}")
 
 
 def test_all_images_of_a_class_at_once(bench: Workbench, files: tuple[Path, Path], tmp_path: Path) -> None:

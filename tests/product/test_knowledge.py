@@ -13,10 +13,10 @@ from tag2box.errors import BackgroundFileError, ModelError
 from tag2box.extract import Extractor
 from tag2box.methods.lineup import SETTINGS_NAME, save_choice
 from tag2box.methods.localizers import FittedBackground, OddsBackground, VmfBackground, save_background
-from tag2box.product.knowledge import METHOD, localizer_of, make_localizer
+from tag2box.product.knowledge import DETECTOR, LOCALIZER, localizer_of, make_localizer
 from tag2box.sphere import VmfMixture, VonMisesFisher
 
-CHOSEN = {"kappa": 20.0, "background_weight": 0.5, "objectness_weight": 3.0, "steps": 7.0, "ridge": 1.0}
+CHOSEN = {"kappa": 20.0, "background_weight": 0.5, "objectness_weight": 3.0, "steps": 7.0}
 
 
 def fitted(d: int, fingerprint: str = "x", center: np.ndarray | None = None) -> FittedBackground:
@@ -39,7 +39,7 @@ def test_both_backgrounds_count_with_their_weights() -> None:
 def test_a_model_needs_a_background_of_its_own(tiny_model: Path, tmp_path: Path) -> None:
     folder = Path(shutil.copytree(tiny_model, tmp_path / "model"))
     extractor = Extractor(folder, threads=1)
-    save_choice(folder / SETTINGS_NAME, {METHOD: CHOSEN})
+    save_choice(folder / SETTINGS_NAME, {LOCALIZER: CHOSEN, DETECTOR: {"ridge": 1.0}})
     with pytest.raises(BackgroundFileError):
         localizer_of(extractor)
     save_background(folder / "background.safetensors", fitted(extractor.card.dimension))

@@ -78,18 +78,25 @@ def report(
     from tag2box.files import write_text
 
     bench = Workbench(data, store, model)
-    output.mkdir(parents=True, exist_ok=True)
+    parts = output / "results"
+    parts.mkdir(parents=True, exist_ok=True)
     sections = []
-    _save(charts.kappa_chart(), output / "kappa")
     for path in experiments:
         results = _results(bench, asked := read_specification(path), settings)
         made = reports.make_report(asked, results)
-        _save(charts.steps_chart(results), output / f"{path.stem}-steps")
-        _save(charts.misses_chart(results), output / f"{path.stem}-verdicts")
-        write_text(output / f"{path.stem}.csv", reports.csv(made))
-        write_text(output / f"{path.stem}.tex", reports.latex(made))
-        sections.append(reports.markdown(made, f"tag2box bench run {path} --data DATA --store STORE"))
-    write_text(output / "results.md", "\n".join(sections))
+        figures = {
+            "steps": charts.steps_chart(results),
+            "verdicts": charts.misses_chart(results),
+            "kappa": charts.kappa_chart() if "kappa" in path.stem else None,
+        }
+        pictures = [
+            f"results/{_save(figure, parts / f'{path.stem}-{kind}')}" for kind, figure in figures.items() if figure
+        ]
+        write_text(parts / f"{path.stem}.csv", reports.csv(made))
+        write_text(parts / f"{path.stem}.tex", reports.latex(made))
+        command = f"tag2box bench run {path} --data DATA --store STORE"
+        sections.append((made, reports.markdown(made, command, pictures)))
+    write_text(output / "results.md", reports.page(sections))
     Console(highlight=False).print(f"Wrote {output / 'results.md'}.", markup=False, soft_wrap=True)
 
 
@@ -155,12 +162,13 @@ def tune(
     console.print(f"Wrote {output}.", markup=False, soft_wrap=True)
 
 
-def _save(figure: Figure | None, path: Path) -> None:
+def _save(figure: Figure, path: Path) -> str:
+    """Write a figure as PNG and SVG; the name of the latter."""
     from tag2box.viz import save_figure
 
     for ending in (".png", ".svg"):
-        if figure is not None:
-            save_figure(figure, path.with_name(path.name + ending))
+        save_figure(figure, path.with_name(path.name + ending))
+    return f"{path.name}.svg"
 
 
 def extract_missing(bench: Workbench, dataset: str, console: Console) -> None:

@@ -72,6 +72,8 @@ class Specification:
     paper_by_class: Mapping[str, Mapping[str, Mapping[str, float]]] = field(default_factory=dict)
     """Method → measure → class → value, where the paper printed them"""
     expect: tuple[Expectation, ...] = ()
+    remark: str = ""
+    """What a person who has looked at the results, and at pictures, has to say about them"""
 
     def __post_init__(self) -> None:
         for name, values, known in (
