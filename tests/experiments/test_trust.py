@@ -27,7 +27,7 @@ from tag2box.methods.lineup import save_choice
 
 CHOSEN = {
     "vmf-mil-guided": {"kappa": 30.0, "background_weight": 1.0, "objectness_weight": 1.0, "steps": 20.0},
-    "vmf-mil-likeness": {"ridge": 1.0},
+    "vmf-mil-likeness": {"ridge": 1.0, "likeness_weight": 0.5},
 }
 
 

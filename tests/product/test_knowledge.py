@@ -39,7 +39,7 @@ def test_both_backgrounds_count_with_their_weights() -> None:
 def test_a_model_needs_a_background_of_its_own(tiny_model: Path, tmp_path: Path) -> None:
     folder = Path(shutil.copytree(tiny_model, tmp_path / "model"))
     extractor = Extractor(folder, threads=1)
-    save_choice(folder / SETTINGS_NAME, {LOCALIZER: CHOSEN, DETECTOR: {"ridge": 1.0}})
+    save_choice(folder / SETTINGS_NAME, {LOCALIZER: CHOSEN, DETECTOR: {"ridge": 1.0, "likeness_weight": 0.5}})
     with pytest.raises(BackgroundFileError):
         localizer_of(extractor)
     save_background(folder / "background.safetensors", fitted(extractor.card.dimension))

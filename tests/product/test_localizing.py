@@ -134,7 +134,14 @@ def planted(tmp_path_factory: pytest.TempPathFactory) -> tuple[Localized, Featur
             writer.append(planted_bag(name, content, rng))
     spread = Spread(np.zeros(D), np.eye(D) / D)
     calibration = Calibration(Judge((0.0,) * 5, -2.0), Judge((0.0,) * 2, -2.0), 0.5, 0.0)
-    chosen = {"ridge": 1.0, "kappa": 30.0, "objectness_weight": 0.0, "background_weight": 1.0, "steps": 20.0}
+    chosen = {
+        "ridge": 1.0,
+        "likeness_weight": 1.0,
+        "kappa": 30.0,
+        "objectness_weight": 0.0,
+        "background_weight": 1.0,
+        "steps": 20.0,
+    }
     knowledge = Knowledge("planted", VmfMil(30.0, NO_BACKGROUND), spread, calibration, chosen)
     photos = tuple(TaggedPhoto(name, folder / name, frozenset(words)) for name, words in tags.items())
     store = FeatureStore(folder / "store")

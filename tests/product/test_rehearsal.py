@@ -39,7 +39,9 @@ def planted(tmp_path_factory: pytest.TempPathFactory) -> tuple[Dataset, FeatureS
     localizer = VmfMil(fitted.kappa, VmfBackground(fitted))
     spread = Spread(background.mean(axis=0), np.cov(background.T))
     calibration = Calibration(Judge((0.0,) * 5, 0.0), Judge((0.0,) * 2, 0.0), 0.5, 0.0)
-    knowledge = Knowledge("x", localizer, spread, calibration, {"ridge": 1.0, "objectness_weight": 0.0})
+    knowledge = Knowledge(
+        "x", localizer, spread, calibration, {"ridge": 1.0, "likeness_weight": 1.0, "objectness_weight": 0.0}
+    )
     return Dataset(WORLD.names, tuple(kept)).only(WORLD.names), FeatureStore(folder), knowledge
 
 

@@ -144,7 +144,7 @@ def tune(
     from tag2box.cli.progress import step_progress
     from tag2box.experiments.bench.tuning import choose_settings, grid_of, require_tunable, tuned_methods
     from tag2box.experiments.bench.workbench import HELD_OUT, Workbench
-    from tag2box.methods.lineup import add_choice, choice_beside
+    from tag2box.methods.lineup import LINEUP, add_choice, choice_beside
 
     console = Console(highlight=False)
     bench = Workbench(data, store, model)
@@ -157,8 +157,9 @@ def tune(
             beside = choice_beside(output, name)
             chosen, score = choose_settings(bench, name, beside, shots, tasks, seed, advance)
         shown = ", ".join(f"{key} {value:g}" for key, value in chosen.items())
-        console.print(f"{name}: {shown} (query CorLoc {100 * score:.1f})", markup=False, soft_wrap=True)
-        add_choice(output, name, chosen, facts | {"query CorLoc": round(score, 4)})
+        measure = LINEUP[name].chosen_by
+        console.print(f"{name}: {shown} ({measure} {100 * score:.1f})", markup=False, soft_wrap=True)
+        add_choice(output, name, chosen, facts | {measure: round(score, 4)})
     console.print(f"Wrote {output}.", markup=False, soft_wrap=True)
 
 

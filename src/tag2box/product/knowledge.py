@@ -39,8 +39,15 @@ class Knowledge:
 
     def head(self, classes: Sequence[str], directions: Array) -> LikenessHead:
         """The detector of classes with these directions (C, d)."""
-        ridge, prior = self.chosen["ridge"], objectness_prior(self.chosen)
-        return likeness_head(classes, directions, self.spread, ridge=ridge, center=self.localizer.center, prior=prior)
+        return likeness_head(
+            classes,
+            directions,
+            self.spread,
+            ridge=self.chosen["ridge"],
+            weight=self.chosen["likeness_weight"],
+            center=self.localizer.center,
+            prior=objectness_prior(self.chosen),
+        )
 
 
 def knowledge_of(extractor: Extractor) -> Knowledge:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -40,7 +41,7 @@ def test_the_direction_solves_its_equation(ridge: float, seed: int) -> None:
 
 def test_base_regions_score_zero_with_deviation_one() -> None:
     spread, features = some_spread()
-    head = likeness_head(["a", "b"], directions(2), spread)
+    head = likeness_head(["a", "b"], directions(2), spread, ridge=1.0, weight=1.0)
     scores = features @ head.weights.T - head.offsets
     np.testing.assert_allclose(scores.mean(axis=0), 0.0, atol=1e-10)
     np.testing.assert_allclose(scores.std(axis=0), 1.0, rtol=1e-10)
@@ -49,7 +50,7 @@ def test_base_regions_score_zero_with_deviation_one() -> None:
 def test_with_equal_spread_everywhere_it_is_the_cosine() -> None:
     spread = Spread(np.zeros(D), 0.25 * np.eye(D))
     theta = directions(1)
-    head = likeness_head(["a"], theta, spread)
+    head = likeness_head(["a"], theta, spread, ridge=1.0, weight=1.0)
     np.testing.assert_allclose(head.weights, 2.0 * theta)
     np.testing.assert_allclose(head.offsets, 0.0)
 
@@ -57,11 +58,12 @@ def test_with_equal_spread_everywhere_it_is_the_cosine() -> None:
 def test_classes_owe_each_other_nothing_and_the_prior_is_subtracted() -> None:
     spread, _ = some_spread()
     bag, theta = random_bag(np.random.default_rng(2), d=D), directions(3)
-    together = likeness_head(["a", "b", "c"], theta, spread, center=np.full(D, 0.1), prior=OddsBackground())
-    alone = likeness_head(["b"], theta[[1]], spread, center=np.full(D, 0.1), prior=OddsBackground())
+    make = partial(likeness_head, spread=spread, ridge=1.0, weight=0.5, center=np.full(D, 0.1))
+    together = make(["a", "b", "c"], theta, prior=OddsBackground())
+    alone = make(["b"], theta[[1]], prior=OddsBackground())
     np.testing.assert_allclose(together.score(bag)[:, [1]], alone.score(bag))
     np.testing.assert_allclose(together.of_class("b").score(bag), alone.score(bag))
-    without = likeness_head(["b"], theta[[1]], spread, center=np.full(D, 0.1))
+    without = make(["b"], theta[[1]])
     np.testing.assert_allclose(without.score(bag)[:, 0] - alone.score(bag)[:, 0], OddsBackground().log_score(bag))
     assert set(together.detect(bag).labels.tolist()) == {"a", "b", "c"}
 
@@ -71,9 +73,10 @@ def test_a_learner_scores_by_the_direction_that_em_found() -> None:
     rng = np.random.default_rng(3)
     bags = [random_bag(rng, d=D) for _ in range(4)]
     localizer = VmfMil(10.0, NO_BACKGROUND)
-    learned = LikenessLearner(localizer, spread, 1.0).learn(bags, [], np.random.default_rng(0))
+    learned = LikenessLearner(localizer, spread, 1.0, 0.5).learn(bags, [], np.random.default_rng(0))
     theta = localizer.solve(bags, np.random.default_rng(0)).foreground.theta
-    np.testing.assert_allclose(learned.score(bags[0]), likeness_head(["x"], theta[None], spread).score(bags[0])[:, 0])
+    head = likeness_head(["x"], theta[None], spread, ridge=1.0, weight=0.5)
+    np.testing.assert_allclose(learned.score(bags[0]), head.score(bags[0])[:, 0])
 
 
 def test_a_spread_survives_a_file(tmp_path: Path) -> None:
@@ -92,8 +95,8 @@ def test_what_makes_no_head_is_refused() -> None:
     with pytest.raises(InputError):
         Spread(np.zeros(3), np.eye(4))
     with pytest.raises(InputError, match="ridge"):
-        likeness_head(["a"], directions(1), spread, ridge=0.0)
+        likeness_head(["a"], directions(1), spread, ridge=0.0, weight=1.0)
     with pytest.raises(InputError, match="directions"):
-        likeness_head(["a", "b"], directions(1), spread)
+        likeness_head(["a", "b"], directions(1), spread, ridge=1.0, weight=1.0)
     with pytest.raises(InputError, match="twice"):
         LikenessHead(("a", "a"), np.eye(2), np.zeros(2))

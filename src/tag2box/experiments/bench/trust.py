@@ -80,7 +80,12 @@ def collect_trust(
     """A trial for each task, with the localizer and the head that users get."""
     localizer = guided_vmf_mil(known.background, known.center, chosen)
     head = partial(
-        likeness_head, spread=known.spread, ridge=chosen["ridge"], center=known.center, prior=objectness_prior(chosen)
+        likeness_head,
+        spread=known.spread,
+        ridge=chosen["ridge"],
+        weight=chosen["likeness_weight"],
+        center=known.center,
+        prior=objectness_prior(chosen),
     )
     trials = []
     for done, episode in enumerate(episodes, 1):

@@ -9,10 +9,13 @@ from itertools import product
 import numpy as np
 
 from tag2box.errors import SpecificationError
-from tag2box.experiments.bench.figures_of_merit import macro_corloc, query_hits
+from tag2box.evaluation import mean_average_precision
+from tag2box.experiments.bench.figures_of_merit import PRECISION, macro_corloc, matches_by_class, query_hits
 from tag2box.experiments.bench.rows import Row
 from tag2box.experiments.bench.running import Crew, draw_episodes
 from tag2box.experiments.bench.sources import load_source
+from tag2box.experiments.bench.specification import RULES
+from tag2box.experiments.bench.trials import Trial
 from tag2box.experiments.bench.workbench import HELD_OUT, Report, Workbench
 from tag2box.methods.lineup import LINEUP, Chosen
 
@@ -49,7 +52,7 @@ def require_tunable(bench: Workbench, methods: Sequence[str]) -> list[str]:
 def choose_settings(
     bench: Workbench, method: str, beside: Chosen, shots: int, tasks: int, seed: int, report: Report
 ) -> tuple[dict[str, float], float]:
-    """The settings with the best macro CorLoc on queries, the first of several, and that CorLoc; ``beside`` stand."""
+    """The settings with the best figure, the first of several, and that figure; those ``beside`` stand."""
     best: tuple[dict[str, float], float] = {}, -1.0
     first = Row(HELD_OUT, method, 1, shots, tasks, seed, "uniformly", "COCO", (), bench.card.fingerprint)
     episodes = draw_episodes(load_source(bench.data, HELD_OUT), first)
@@ -57,9 +60,17 @@ def choose_settings(
         for done, tried in enumerate(grid_of(method), 1):
             row = replace(first, chosen=tuple(sorted({**beside, **tried}.items())))
             trials = crew.run(row, episodes, lambda done, figures: None)
-            labels, owners = [trial.label for trial in trials], [trial.task for trial in trials]
-            hits = [query_hits(trial.query) for trial in trials]
-            score = macro_corloc(labels, owners, hits, tasks)(np.arange(tasks))
+            score = figure(trials, tasks, LINEUP[method].chosen_by)
             best = (tried, score) if score > best[1] else best
             report(done, {"best": best[1]})
     return best
+
+
+def figure(trials: Sequence[Trial], tasks: int, measure: str) -> float:
+    """Macro CorLoc on queries, or mAP by the rule of COCO."""
+    if measure == PRECISION:
+        _, rule = RULES["COCO"]
+        matches = list(matches_by_class(trials, tasks).values())
+        return mean_average_precision(matches, rule, tasks)(np.arange(tasks))
+    labels, owners = [trial.label for trial in trials], [trial.task for trial in trials]
+    return macro_corloc(labels, owners, [query_hits(trial.query) for trial in trials], tasks)(np.arange(tasks))

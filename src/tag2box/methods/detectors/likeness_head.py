@@ -18,9 +18,6 @@ from tag2box.methods.detectors.query import MAX_DETECTIONS, MAX_OVERLAP, ranked_
 from tag2box.methods.localizers import NO_BACKGROUND, Background, center_bag
 from tag2box.types import Detections, ProposalBag, require_dimension
 
-RIDGE = 1.0
-"""Chosen on held-out base classes."""
-
 
 @final
 @dataclass(frozen=True, eq=False)
@@ -103,14 +100,19 @@ def likeness_head(
     directions: Array,
     spread: Spread,
     *,
-    ridge: float = RIDGE,
+    ridge: float,
+    weight: float,
     center: Array | None = None,
     prior: Background = NO_BACKGROUND,
 ) -> LikenessHead:
-    """The head of the classes whose common directions (C, d) a localizer has found."""
+    """The head of the classes whose common directions (C, d) a localizer has found.
+
+    A deviation of likeness counts ``weight`` against the prior.
+    """
     require_number("ridge", ridge, above=0.0)
+    require_number("weight", weight, above=0.0)
     require_shape("directions", directions, (len(classes), len(spread.mean)))
     found = spread.decorrelated(directions, ridge)  # (C, d)
     deviations = np.sqrt(np.einsum("cd,de,ce->c", found, spread.covariance, found))  # (C,)
-    weights = found / np.maximum(deviations, np.finfo(np.float64).tiny)[:, None]
+    weights = weight * found / np.maximum(deviations, np.finfo(np.float64).tiny)[:, None]
     return LikenessHead(tuple(classes), weights, weights @ spread.mean, center, prior)

@@ -40,6 +40,7 @@ class LikenessLearner:
     localizer: VmfMil
     spread: Spread
     ridge: float
+    weight: float
     prior: Background = NO_BACKGROUND
 
     def learn(
@@ -48,5 +49,7 @@ class LikenessLearner:
         """Negatives are not used."""
         solution = self.localizer.learn(positives, negatives, rng)
         directions, center = solution.foreground.theta[None], self.localizer.center
-        head = likeness_head([THE_CLASS], directions, self.spread, ridge=self.ridge, center=center, prior=self.prior)
+        head = likeness_head(
+            [THE_CLASS], directions, self.spread, ridge=self.ridge, weight=self.weight, center=center, prior=self.prior
+        )
         return LikenessDetector(head, solution.localization)

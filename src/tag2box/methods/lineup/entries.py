@@ -62,6 +62,8 @@ class Entry:
     """Values of each setting to choose from; empty if there is nothing to choose"""
     like: str | None = None
     """The entry whose chosen settings this one uses, beside its own"""
+    chosen_by: str = "query CorLoc"
+    """What settings are chosen by: a detector is for more than the best region"""
 
 
 def _vmf(known: Ingredients, chosen: Chosen, *, guided: bool = False) -> VmfMil:
@@ -136,7 +138,9 @@ def _guided_detector(known: Ingredients, chosen: Chosen) -> CosineLearner:
 
 def _likeness_detector(known: Ingredients, chosen: Chosen) -> LikenessLearner:
     localizer = _vmf(known, chosen, guided=True)
-    return LikenessLearner(localizer, known.spread, chosen["ridge"], objectness_prior(chosen))
+    return LikenessLearner(
+        localizer, known.spread, chosen["ridge"], chosen["likeness_weight"], objectness_prior(chosen)
+    )
 
 
 _KAPPA_ENTRIES = {
@@ -179,8 +183,9 @@ LINEUP: Mapping[str, Entry] = MappingProxyType(
         "vmf-mil-likeness": Entry(
             "vMF-MIL with objectness, likeness head",
             _likeness_detector,
-            {"ridge": (0.1, 0.3, 1.0, 3.0, 10.0)},
+            {"ridge": (0.3, 1.0, 3.0), "likeness_weight": (0.25, 0.5, 1.0)},
             like="vmf-mil-guided",
+            chosen_by="mAP",
         ),
         "top-objectness": Entry("top objectness", lambda known, chosen: Floor(objectness)),
         "whole-image": Entry("whole image", lambda known, chosen: Floor(whole_image)),
