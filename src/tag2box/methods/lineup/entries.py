@@ -183,7 +183,7 @@ LINEUP: Mapping[str, Entry] = MappingProxyType(
         "vmf-mil-likeness": Entry(
             "vMF-MIL with objectness, likeness head",
             _likeness_detector,
-            {"ridge": (1.0, 3.0, 10.0), "likeness_weight": (0.25, 0.5, 1.0)},
+            {"ridge": (0.3, 1.0, 3.0), "likeness_weight": (0.125, 0.25, 0.5, 1.0)},
             like="vmf-mil-guided",
             chosen_by="mAP",
         ),
