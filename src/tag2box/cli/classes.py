@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.table import Table
 
-from tag2box.cli.localize import plain_console
+from tag2box.cli.console import plain_console
 
 if TYPE_CHECKING:
     from tag2box.product.class_file import KnownClass

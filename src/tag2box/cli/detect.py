@@ -10,7 +10,7 @@ import typer
 from rich.console import Console
 
 from tag2box.cli.arguments import ModelFolder, SkipBad
-from tag2box.cli.localize import plain_console
+from tag2box.cli.console import plain_console
 from tag2box.cli.progress import step_progress
 
 if TYPE_CHECKING:

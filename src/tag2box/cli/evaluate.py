@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
 from rich.table import Table
 
 from tag2box.cli.arguments import TruthFile
+from tag2box.cli.console import plain_console
 
 if TYPE_CHECKING:
     from tag2box.product.judging import Judgement
@@ -39,7 +39,7 @@ def evaluate(
     if as_json:
         typer.echo(json.dumps(judgement.as_json(), indent=1, ensure_ascii=False))
     else:
-        Console(highlight=False).print(_table(judgement))
+        plain_console().print(_table(judgement))
 
 
 def _table(judgement: Judgement) -> Table:

@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
+
+from tag2box.cli.console import plain_console
 
 
 def export(
@@ -27,6 +28,6 @@ def export(
 
     labelled = read_boxes(run)
     formats = [name.strip().lower() for name in to.split(",") if name.strip()]
-    console = Console(highlight=False)
+    console = plain_console()
     for folder in export_run(labelled, formats, output, max_doubt):
         console.print(f"{len(labelled.photos):,} photos into {folder}.", soft_wrap=True, markup=False)

@@ -9,6 +9,7 @@ import typer
 from rich.console import Console
 
 from tag2box.cli.arguments import ModelFolder, SkipBad, TaggedPhotos
+from tag2box.cli.console import plain_console
 from tag2box.cli.progress import step_progress
 
 if TYPE_CHECKING:
@@ -52,11 +53,6 @@ def localize(
     finish_run(output, facts | {"all_instances": all_instances})
     _print_summary(found, look, unreadable, console)
     console.print(f"Boxes: {output / BOXES_NAME}\nReport: {output / 'report.html'}", soft_wrap=True)
-
-
-def plain_console(*, stderr: bool = False) -> Console:
-    """Prints words as they are: a name with [brackets] or :colons: in it is still that name."""
-    return Console(highlight=False, markup=False, emoji=False, stderr=stderr)
 
 
 def localize_in(
