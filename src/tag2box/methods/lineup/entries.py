@@ -47,7 +47,7 @@ GUIDED_GRID = {
     "objectness_weight": (0.5, 1.0, 1.5),
     "steps": STEPS,
 }
-GAUSSIAN_GRID = {"sigma": (0.1, 0.2, 0.3, 0.5, 0.7, 1.0), "background_weight": (0.5, 1.0, 2.0, 4.0, 8.0, 16.0)}
+GAUSSIAN_GRID = {"sigma": (0.7, 1.0, 1.5, 2.0, 3.0, 5.0), "background_weight": (0.03, 0.1, 0.3, 1.0, 3.0)}
 TAU_GRID = {"tau": (10.0, 20.0, 40.0)}
 
 
