@@ -11,8 +11,8 @@ from pathlib import Path
 
 import numpy as np
 
-from tag2box.arrays import require_number, sigmoid
-from tag2box.boxes import suppress_overlaps
+from tag2box.arrays import Bools, require_number, sigmoid
+from tag2box.boxes import box_coverage, suppress_overlaps
 from tag2box.methods.detectors.query import ranked_regions
 from tag2box.product.class_file import ClassSet
 from tag2box.product.knowledge import Knowledge
@@ -20,6 +20,8 @@ from tag2box.types import Detections, ProposalBag
 
 FOUND = 0.5
 """The score at a class's threshold."""
+NESTED = 0.75
+"""A box that lies in a surer one of its class by so much, or has it inside, is no thing of its own."""
 SAME_BOX = 0.8
 """Boxes that overlap by more are one thing, which has one name."""
 
@@ -42,5 +44,19 @@ def detect_classes(bag: ProposalBag, known: ClassSet, knowledge: Knowledge, min_
     certain = sigmoid(scores - np.array([known.thresholds[label] for label in known.labels]))
     found = Detections.joined([ranked_regions(bag, certain[:, c], label) for c, label in enumerate(known.labels)])
     kept = suppress_overlaps(found.boxes, found.scores, SAME_BOX, len(found))
-    likely = kept[found.scores[kept] >= min_score]
-    return Detections(found.boxes[likely], found.scores[likely], found.labels[likely])
+    shown = Detections(found.boxes[kept], found.scores[kept], found.labels[kept])
+    likely = np.flatnonzero((shown.scores >= min_score) & ~_nested(shown))
+    return Detections(shown.boxes[likely], shown.scores[likely], shown.labels[likely])
+
+
+def _nested(found: Detections) -> Bools:
+    """(n,), which of those above their threshold are a part of a surer thing of their class, or a group around it."""
+    nested = np.zeros(len(found), dtype=bool)
+    above = np.flatnonzero(found.scores >= FOUND)
+    inside = box_coverage(found.boxes[above], found.boxes[above])
+    together = np.maximum(inside, inside.T) >= NESTED  # (m, m)
+    for place, row in enumerate(above.tolist()):
+        surer = above[:place][~nested[above[:place]]]
+        same = found.labels[surer] == found.labels[row]
+        nested[row] = bool((same & together[place, np.searchsorted(above, surer)]).any())
+    return nested
