@@ -13,7 +13,7 @@ import numpy as np
 
 from tag2box.arrays import Bools, require_number, sigmoid
 from tag2box.boxes import box_coverage, suppress_overlaps
-from tag2box.methods.detectors.query import ranked_regions
+from tag2box.methods.detectors import ranked_classes
 from tag2box.product.class_file import ClassSet
 from tag2box.product.knowledge import Knowledge
 from tag2box.types import Detections, ProposalBag
@@ -42,7 +42,7 @@ def detect_classes(bag: ProposalBag, known: ClassSet, knowledge: Knowledge, min_
         return Detections.joined([])
     scores = knowledge.head(known.labels, known.directions).score(bag)  # (n, C)
     certain = sigmoid(scores - np.array([known.thresholds[label] for label in known.labels]))
-    found = Detections.joined([ranked_regions(bag, certain[:, c], label) for c, label in enumerate(known.labels)])
+    found = ranked_classes(bag, certain, known.labels)
     kept = suppress_overlaps(found.boxes, found.scores, SAME_BOX, len(found))
     shown = Detections(found.boxes[kept], found.scores[kept], found.labels[kept])
     likely = np.flatnonzero((shown.scores >= min_score) & ~_nested(shown))

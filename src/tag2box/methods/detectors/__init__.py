@@ -7,7 +7,7 @@ from tag2box.methods.detectors.few_shot import FewShotFit, fit_few_shot
 from tag2box.methods.detectors.lbfgs import Minimum, minimize
 from tag2box.methods.detectors.likeness_head import LikenessHead, Spread, likeness_head
 from tag2box.methods.detectors.likeness_learner import LikenessDetector, LikenessLearner
-from tag2box.methods.detectors.query import confidences, ranked_regions
+from tag2box.methods.detectors.query import confidences, ranked_classes, ranked_regions
 from tag2box.methods.detectors.strong_wolfe import LinePoint, strong_wolfe
 
 __all__ = [
@@ -27,6 +27,7 @@ __all__ = [
     "fit_few_shot",
     "likeness_head",
     "minimize",
+    "ranked_classes",
     "ranked_regions",
     "strong_wolfe",
 ]

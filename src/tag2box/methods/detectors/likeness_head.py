@@ -14,7 +14,7 @@ import numpy as np
 
 from tag2box.arrays import Array, frozen, require_finite, require_number, require_shape
 from tag2box.errors import ShapeError
-from tag2box.methods.detectors.query import MAX_DETECTIONS, MAX_OVERLAP, ranked_regions
+from tag2box.methods.detectors.query import MAX_DETECTIONS, MAX_OVERLAP, ranked_classes
 from tag2box.methods.localizers import NO_BACKGROUND, Background, center_bag
 from tag2box.types import Detections, ProposalBag, require_dimension
 
@@ -87,12 +87,9 @@ class LikenessHead:
         self, bag: ProposalBag, *, max_overlap: float = MAX_OVERLAP, max_detections: int = MAX_DETECTIONS
     ) -> Detections:
         """The best regions for every class, suppressed within each class, ranked together."""
-        scores = self.score(bag)
-        per_class = [
-            ranked_regions(bag, scores[:, c], label, max_overlap=max_overlap, max_detections=max_detections)
-            for c, label in enumerate(self.classes)
-        ]
-        return Detections.joined(per_class)
+        return ranked_classes(
+            bag, self.score(bag), self.classes, max_overlap=max_overlap, max_detections=max_detections
+        )
 
 
 def likeness_head(

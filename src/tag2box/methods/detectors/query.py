@@ -1,9 +1,11 @@
 """From the scores of a query image's regions to detections (docs/method.md, section 8).
 
-n = regions
+n = regions, C = classes
 """
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -36,3 +38,20 @@ def ranked_regions(
     require_number("max_detections", max_detections, at_least=0)
     rows = suppress_overlaps(bag.boxes, scores, max_overlap, max_detections)
     return Detections(bag.boxes[rows], scores[rows], np.full(len(rows), label))
+
+
+def ranked_classes(
+    bag: ProposalBag,
+    scores: Array,
+    classes: Sequence[str],
+    *,
+    max_overlap: float = MAX_OVERLAP,
+    max_detections: int = MAX_DETECTIONS,
+) -> Detections:
+    """The best regions for every class by scores (n, C), suppressed within each class, ranked together."""
+    return Detections.joined(
+        [
+            ranked_regions(bag, scores[:, c], label, max_overlap=max_overlap, max_detections=max_detections)
+            for c, label in enumerate(classes)
+        ]
+    )
