@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -32,7 +33,7 @@ def known(*thresholds: float) -> ClassSet:
     return ClassSet("x", tuple(KnownClass("abc"[c], axes[c], 1.0, t, {}) for c, t in enumerate(thresholds)))
 
 
-def bag(*regions: tuple[list[float], list[float]]) -> ProposalBag:
+def bag(*regions: tuple[Sequence[float], Sequence[float]]) -> ProposalBag:
     boxes = [[0.0, 0.0, 100.0, 100.0], *(box for box, _ in regions)]
     features = [[0.0, 0.0, -1.0], *(feature for _, feature in regions)]
     return ProposalBag.from_raw("photo", boxes, features, np.full(len(boxes), 0.5))
