@@ -52,7 +52,7 @@ def make_report(specification: Specification, results: Mapping[Row, RowResult]) 
     ]
     found = {(row.method, row.ways, row.shots): result for row, result in results.items()}
     lines = [(LINEUP[method].title, *_cells(specification, found, method, cells)) for method in specification.methods]
-    measures = BY_CLASS if len(cells) == 1 else ()
+    measures = [measure for measure in BY_CLASS if len(cells) == 1 and _is_known(results, measure)]
     by_class = {measure: _class_table(specification, results, measure) for measure in measures}
     judged = tuple(comparisons(specification, results))
     pace = _pace(results) if specification.draw == EVERY_IMAGE else ""
@@ -157,6 +157,11 @@ def _pace(results: Mapping[Row, RowResult]) -> str:
     title = LINEUP[first[0].method].title
     ratios = [f"{LINEUP[row.method].title} {result.seconds / first[1].seconds:.1f}" for row, result in others]
     return f"Time against {title}, in one run: {', '.join(ratios)}."
+
+
+def _is_known(results: Mapping[Row, RowResult], measure: str) -> bool:
+    """Whether a measure could be counted for some class."""
+    return any(figures[measure] is not None for result in results.values() for figures in result.by_class.values())
 
 
 def _class_table(specification: Specification, results: Mapping[Row, RowResult], measure: str) -> Table:
