@@ -70,8 +70,8 @@ def page(sections: Sequence[tuple[Report, str]]) -> str:
         "Every table of the paper, run on the photos that we have with the model that ships: the paper's numbers",
         "beside ours in percent, with 95 % intervals. `tag2box bench report` writes this page; the command under",
         "each title runs its table. Data, extractor and scale differ from the paper's (see",
-        "[experiments](experiments.md)), so what can be compared is the order of the methods. Of the paper's claims",
-        "about order, seen here:",
+        "[experiments](experiments.md)), so what can be compared is the order of the methods. Of all claims about",
+        "order, the paper's and ours, seen here:",
         f"{summary}.",
         "",
     ]
