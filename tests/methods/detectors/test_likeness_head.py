@@ -47,6 +47,16 @@ def test_base_regions_score_zero_with_deviation_one() -> None:
     np.testing.assert_allclose(scores.std(axis=0), 1.0, rtol=1e-10)
 
 
+def test_a_region_is_scored_by_how_far_it_is_ahead_of_the_mean() -> None:
+    spread, _ = some_spread()
+    bag, theta = random_bag(np.random.default_rng(4), d=D), directions(1)
+    head = likeness_head(["a"], theta, spread, ridge=2.0, weight=3.0)
+    (direction,) = spread.decorrelated(theta, 2.0)
+    deviation = np.sqrt(direction @ spread.covariance @ direction)
+    expected = [3.0 * direction @ (row.astype(np.float64) - spread.mean) / deviation for row in bag.features]
+    np.testing.assert_allclose(head.score(bag)[:, 0], expected, rtol=1e-6)
+
+
 def test_with_equal_spread_everywhere_it_is_the_cosine() -> None:
     spread = Spread(np.zeros(D), 0.25 * np.eye(D))
     theta = directions(1)
