@@ -93,11 +93,12 @@ def _trials(
 
 def _print_figures(trials: list[TrustTrial], fitted: Calibration, console: Console) -> None:
     from tag2box.experiments.bench.trust import found_at_threshold, judged, share_in_front
+    from tag2box.product.report import SUSPECT
 
     doubts, wrong = judged(trials, fitted.wrong, "wrong")
     absences, absent = judged(trials, fitted.absent, "absent")
     found = found_at_threshold(trials, fitted)
-    named = absences >= 0.5
+    named = absences >= SUSPECT
     lines = [
         f"{len(doubts):,} boxes in {len(trials):,} tasks: {wrong.mean():.1%} wrong, mean doubt {doubts.mean():.1%}.",
         f"The {FRONT:.0%} most doubtful boxes hold {share_in_front(doubts, wrong, FRONT):.1%} of the wrong ones.",

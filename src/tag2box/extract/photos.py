@@ -60,7 +60,7 @@ def load_photo(path: Path, longest: int) -> Photo:
         raise _unreadable(path, reason_of(error)) from error
 
 
-def file_hash(path: Path) -> str:
+def photo_hash(path: Path) -> str:
     """SHA-256 of a picture's file, as ``load_photo`` gives it."""
     return hashlib.sha256(_read(path)).hexdigest()
 

@@ -6,8 +6,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from PIL import Image
-
+from tag2box.data.tags.photo_files import photo_endings
 from tag2box.errors import PhotoError
 
 
@@ -44,8 +43,7 @@ def find_photos(places: Sequence[Path]) -> list[PhotoFile]:
 
 def _photos_at(place: Path) -> Iterable[PhotoFile]:
     if place.is_dir():
-        endings = {ending for ending, kind in Image.registered_extensions().items() if kind in Image.OPEN}
-        files = sorted(path for path in place.rglob("*") if path.suffix.lower() in endings and path.is_file())
+        files = sorted(path for path in place.rglob("*") if path.suffix.lower() in photo_endings() and path.is_file())
         return [PhotoFile(path.relative_to(place).as_posix(), path) for path in files]
     if not place.exists():
         raise PhotoError(f"there is nothing at {place}.", "a picture or a folder of pictures", "check the path.")

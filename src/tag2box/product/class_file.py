@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import unicodedata
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self, final
@@ -19,7 +19,7 @@ from safetensors.numpy import save
 from tag2box.arrays import Array, Float32s, frozen, require_finite, require_number, require_shape, require_unit_rows
 from tag2box.errors import ClassFileError, reason_of
 from tag2box.files import read_tensors, replacing
-from tag2box.product.learning import LearnedClass
+from tag2box.product.learning import LearnedClass, provenance_of
 
 FORMAT = "tag2box-classes-1"
 DAMAGE = (OSError, ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError, SafetensorError)
@@ -50,10 +50,10 @@ class KnownClass:
         require_number(f"threshold of {self.label!r}", self.threshold)
 
     @classmethod
-    def of(cls, learned: LearnedClass, provenance: Mapping[str, Any]) -> Self:
+    def of(cls, learned: LearnedClass) -> Self:
         """What to keep of a class."""
         direction, kappa = learned.direction.astype(np.float32), learned.solution.foreground.kappa
-        return cls(learned.label, direction, kappa, learned.threshold, provenance)
+        return cls(learned.label, direction, kappa, learned.threshold, provenance_of(learned))
 
 
 @final
@@ -73,6 +73,11 @@ class ClassSet:
                 "each class once",
                 "remove it from one of the files with tag2box classes remove.",
             )
+
+    @classmethod
+    def of(cls, fingerprint: str, learned: Iterable[LearnedClass]) -> Self:
+        """What to keep of classes that were learned from the features of an extractor."""
+        return cls(fingerprint, tuple(KnownClass.of(one) for one in learned))
 
     @property
     def labels(self) -> tuple[str, ...]:

@@ -13,7 +13,6 @@ from tag2box.errors import ShapeError, TooFewImagesError
 from tag2box.extract import Extractor, as_photo
 from tag2box.product.class_file import (
     ClassSet,
-    KnownClass,
     load_classes,
     merge_classes,
     require_extractor,
@@ -24,7 +23,7 @@ from tag2box.product.class_file import (
 from tag2box.product.detecting import detect_classes
 from tag2box.product.knowledge import Knowledge, knowledge_of
 from tag2box.product.labelled import FoundBox
-from tag2box.product.learning import LearnedClass, learn_class, photos_by_tag, provenance_of
+from tag2box.product.learning import LearnedClass, learn_class, photos_by_tag
 from tag2box.types import Detections, ProposalBag, require_tag_set
 
 Picture = str | Path | Image.Image | np.ndarray
@@ -94,8 +93,7 @@ class FewShotDetector:
             learn_class(tag, [bags[place] for place in places], self._knowledge, self._seed)
             for tag, places in names.items()
         ]
-        made = ClassSet(self._extractor.fingerprint, tuple(KnownClass.of(one, provenance_of(one)) for one in learned))
-        self._known = merge_classes([before, made])
+        self._known = merge_classes([before, ClassSet.of(self._extractor.fingerprint, learned)])
         self.classes_ = self._known.labels
         self.localizations_ = _by_photo(learned, names, len(images))
         return self

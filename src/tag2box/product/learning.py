@@ -13,9 +13,7 @@ from typing import Any, final
 import numpy as np
 
 from tag2box.arrays import Array
-from tag2box.boxes import box_overlaps
-from tag2box.methods.calibration import left_out_scores, read_signs
-from tag2box.methods.calibration.signs import SAME_PLACE
+from tag2box.methods.calibration import left_out_scores, read_signs, weight_around
 from tag2box.methods.localizers import VmfForeground
 from tag2box.methods.localizers.solution import Solution
 from tag2box.product.knowledge import Knowledge
@@ -52,10 +50,8 @@ class LearnedClass:
         """The thing in the photo at ``place``, scored by the weight around it."""
         bag, weights = self.bags[place], self.solution.localization.weights[place]
         row = int(self.solution.localization.rows[place])
-        around = box_overlaps(bag.boxes[[row]], bag.boxes)[0] >= SAME_PLACE  # (n,)
-        score = float(np.clip(weights[around].sum(), 0.0, 1.0))
         x0, y0, x1, y1 = (float(edge) for edge in bag.boxes[row])
-        return FoundBox(self.label, (x0, y0, x1, y1), score, float(self.doubts[place]))
+        return FoundBox(self.label, (x0, y0, x1, y1), weight_around(bag, row, weights), float(self.doubts[place]))
 
 
 def learn_class(label: str, bags: Sequence[ProposalBag], knowledge: Knowledge, seed: int = 0) -> LearnedClass:

@@ -11,11 +11,11 @@ import numpy as np
 from tag2box.boxes import box_coverage
 from tag2box.data.tags import TaggedPhoto, TagSet
 from tag2box.errors import TagsError
-from tag2box.product.class_file import ClassSet, KnownClass
+from tag2box.product.class_file import ClassSet
 from tag2box.product.detecting import detect_classes
 from tag2box.product.knowledge import Knowledge
 from tag2box.product.labelled import FoundBox, LabelledPhoto, LabelledPhotos
-from tag2box.product.learning import LearnedClass, learn_class, photos_by_tag, provenance_of
+from tag2box.product.learning import LearnedClass, learn_class, photos_by_tag
 from tag2box.product.run_folder import Report
 from tag2box.store import FeatureStore
 
@@ -59,8 +59,7 @@ class Localized:
 
     def known(self) -> ClassSet:
         """The classes, as a class file keeps them."""
-        fingerprint = self.learned[0].fingerprint
-        return ClassSet(fingerprint, tuple(KnownClass.of(one, provenance_of(one)) for one in self.learned))
+        return ClassSet.of(self.learned[0].fingerprint, self.learned)
 
     def labelled(self) -> LabelledPhotos:
         """All photos with their boxes."""

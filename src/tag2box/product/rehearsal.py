@@ -20,7 +20,7 @@ from tag2box.evaluation import (
     match_voc,
     t_interval,
 )
-from tag2box.product.class_file import ClassSet, KnownClass
+from tag2box.product.class_file import ClassSet
 from tag2box.product.detecting import detect_classes
 from tag2box.product.knowledge import Knowledge
 from tag2box.product.learning import learn_class
@@ -79,8 +79,8 @@ def _outcome(dataset: Dataset, store: FeatureStore, knowledge: Knowledge, tagged
             for name, box in zip(shown, boxes, strict=True)
         ]
         labels += [label] * len(shown)
-        known.append(KnownClass.of(learned, {}))
-    classes = ClassSet(knowledge.fingerprint, tuple(known))
+        known.append(learned)
+    classes = ClassSet.of(knowledge.fingerprint, known)
     rest = [image for name, image in images.items() if name not in set(tagged)]
     pairs = [(detect_classes(store.bag(image.image_id), classes, knowledge, 0.0), image.truth) for image in rest]
     precision = macro_mean(average_precisions(pairs, dataset.classes, match_voc, ap_area))

@@ -10,7 +10,7 @@ from typing import Any
 from tag2box.data.tags import TagSet
 from tag2box.errors import PhotoError, RunError, reason_of
 from tag2box.extract import Extractor, PhotoFile, extract_photos
-from tag2box.extract.photos import file_hash
+from tag2box.extract.photos import photo_hash
 from tag2box.files import TEMPORARY_SUFFIX, write_json
 from tag2box.store import FeatureStore
 from tag2box.store.header import HEADER_NAME
@@ -70,7 +70,7 @@ def _require_unchanged(features: Path, photos: Sequence[PhotoFile]) -> None:
     """Refuse to go on from the features of photos that are others now."""
     store = FeatureStore(features) if (features / HEADER_NAME).is_file() else None
     for photo in photos:
-        if store and photo.image_id in store and store.entry(photo.image_id).source_hash != file_hash(photo.path):
+        if store and photo.image_id in store and store.entry(photo.image_id).source_hash != photo_hash(photo.path):
             raise RunError(
                 f"{photo.path} is not the photo that it was when this run looked at it.",
                 "the same photos as before; new ones may be added",

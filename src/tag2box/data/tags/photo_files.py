@@ -12,7 +12,8 @@ from tag2box.errors import TagsError
 
 
 @cache
-def _photo_endings() -> frozenset[str]:
+def photo_endings() -> frozenset[str]:
+    """Endings of the files that Pillow opens, in small letters."""
     return frozenset(ending for ending, kind in Image.registered_extensions().items() if kind in Image.OPEN)
 
 
@@ -23,7 +24,7 @@ def is_hidden(path: Path) -> bool:
 
 def is_photo(path: Path) -> bool:
     """Whether there is a file whose ending is one that Pillow opens."""
-    return not is_hidden(path) and path.suffix.lower() in _photo_endings() and os.path.isfile(path)
+    return not is_hidden(path) and path.suffix.lower() in photo_endings() and os.path.isfile(path)
 
 
 def entries_of(folder: Path) -> list[Path]:

@@ -8,7 +8,7 @@ from tag2box.methods.calibration.calibration import (
     save_calibration,
 )
 from tag2box.methods.calibration.left_out import HeadMaker, left_out_scores
-from tag2box.methods.calibration.signs import ABSENT_SIGNS, WRONG_SIGNS, SupportSigns, read_signs
+from tag2box.methods.calibration.signs import ABSENT_SIGNS, WRONG_SIGNS, SupportSigns, read_signs, weight_around
 
 __all__ = [
     "ABSENT_SIGNS",
@@ -22,4 +22,5 @@ __all__ = [
     "load_calibration",
     "read_signs",
     "save_calibration",
+    "weight_around",
 ]

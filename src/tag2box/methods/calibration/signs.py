@@ -60,12 +60,17 @@ def read_signs(solution: Solution[VmfForeground], bags: Sequence[ProposalBag]) -
 
 
 def _wrong_signs(bag: ProposalBag, row: int, others_choice: int, weights: Array, likeness: float) -> list[float]:
-    overlaps = box_overlaps(bag.boxes[[row]], bag.boxes)[0]  # (n,)
-    around = float(np.clip(weights[overlaps >= SAME_PLACE].sum(), 0.0, 1.0))
+    agreement = float(box_overlaps(bag.boxes[[row]], bag.boxes[[others_choice]])[0, 0])
     areas = box_areas(bag.boxes[[row, WHOLE_IMAGE]])
     size = 0.5 * float(np.log(areas[0] / areas[1]))
-    odds = float(log_odds(np.array([around]), SUREST)[0])
-    return [odds, float(overlaps[others_choice]), float(likeness), size, size**2]
+    odds = float(log_odds(np.array([weight_around(bag, row, weights)]), SUREST)[0])
+    return [odds, agreement, float(likeness), size, size**2]
+
+
+def weight_around(bag: ProposalBag, row: int, weights: Array) -> float:
+    """How much of a photo's weight (n,) is on regions that show the same thing as a row, between 0 and 1."""
+    overlaps = box_overlaps(bag.boxes[[row]], bag.boxes)[0]  # (n,)
+    return float(np.clip(weights[overlaps >= SAME_PLACE].sum(), 0.0, 1.0))
 
 
 def _medians_of_others(values: Array) -> Array:
