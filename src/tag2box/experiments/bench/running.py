@@ -9,8 +9,9 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from math import isnan
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
 from pathlib import Path
+from threading import Thread
 from typing import Any, final
 
 import numpy as np
@@ -138,7 +139,20 @@ _KEPT: dict[str, Any] = {}
 """Of a worker process: what it was prepared with."""
 
 
+def end_with_parent() -> None:
+    """Let a worker process end when the one that started it is gone, however that ended: nobody waits for it then."""
+
+    def wait() -> None:
+        parent = parent_process()
+        if parent is not None:
+            parent.join()
+            os._exit(1)
+
+    Thread(target=wait, daemon=True).start()
+
+
 def _prepare(bench: Workbench, dataset: str) -> None:
+    end_with_parent()
     _KEPT["pool"] = bench.pool(load_source(bench.data, dataset), dataset)
     _KEPT["ingredients"] = bench.ingredients()
 
