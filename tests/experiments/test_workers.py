@@ -22,12 +22,13 @@ if __name__ == "__main__":
 
 
 def is_running(process: int) -> bool:
+    """It may end at any moment, also between two lines of this."""
+    stat = Path(f"/proc/{process}/stat")
     try:
         os.kill(process, 0)
-    except ProcessLookupError:
+        return not (stat.exists() and stat.read_text().rsplit(")", 1)[1].split()[0] == "Z")  # dead, but nobody asked
+    except (ProcessLookupError, FileNotFoundError):
         return False
-    stat = Path(f"/proc/{process}/stat")
-    return not (stat.exists() and stat.read_text().rsplit(")", 1)[1].split()[0] == "Z")  # dead, but nobody asked yet
 
 
 def test_a_worker_ends_when_its_parent_is_killed(tmp_path: Path) -> None:
