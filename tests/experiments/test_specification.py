@@ -81,8 +81,12 @@ def test_settings_of_another_method_are_found(tmp_path: Path) -> None:
         load_choice(path, ["vmf-mil-detector"])
     assert choice_beside(path, "vmf-mil-detector") == chosen["vmf-mil"]
     assert choice_beside(path, "mi-svm") == {}
-    add_choice(path, "vmf-mil-detector", {"tau": 10.0}, {})
-    assert load_choice(path, ["vmf-mil-detector"])["vmf-mil-detector"] == {**chosen["vmf-mil"], "tau": 10.0}
+    add_choice(path, "vmf-mil-detector", {"tau": 10.0, "balanced": 1.0}, {})
+    assert load_choice(path, ["vmf-mil-detector"])["vmf-mil-detector"] == {
+        **chosen["vmf-mil"],
+        "tau": 10.0,
+        "balanced": 1.0,
+    }
     with pytest.raises(SpecificationError, match="no settings for mi-svm"):
         load_choice(path, ["mi-svm"])
     path.write_text("{}")

@@ -78,7 +78,7 @@ def test_an_image_is_scored_by_its_regions_alone(name: str) -> None:
     np.testing.assert_allclose(found.score(turned), found.score(bag)[order], rtol=1e-5, atol=1e-6)
 
 
-@pytest.mark.parametrize("name", [name for name in LINEUP if "detector" in name])
+@pytest.mark.parametrize("name", [name for name in LINEUP if "detector" in name or name == "mi-svm"])
 def test_classes_learned_together_are_those_learned_alone(name: str) -> None:
     learner = LINEUP[name].build(some_ingredients(), some_choice(name))
     assert isinstance(learner, ClassesLearner)
@@ -88,6 +88,16 @@ def test_classes_learned_together_are_those_learned_alone(name: str) -> None:
     np.testing.assert_array_equal(together["cat"].localization.rows, alone.localization.rows)
     np.testing.assert_allclose(together["cat"].score(bags[0]), alone.score(bags[0]), rtol=1e-4, atol=1e-4)
     assert not np.allclose(together["dog"].score(bags[0]), alone.score(bags[0]))
+
+
+@pytest.mark.parametrize("name", [name for name in LINEUP if "detector" in name])
+@pytest.mark.parametrize("setting", ["tau", "balanced"])
+def test_every_setting_of_a_cosine_head_counts(name: str, setting: str) -> None:
+    scores = []
+    for value in (LINEUP[name].grid[setting][0], LINEUP[name].grid[setting][-1]):
+        learner = LINEUP[name].build(some_ingredients(), some_choice(name) | {setting: value})
+        scores.append(learner.learn(POSITIVES, NEGATIVES, np.random.default_rng(0)).score(NEGATIVES[0]))
+    assert not np.allclose(scores[0], scores[1])
 
 
 def test_who_uses_the_settings_of_another_leaves_them_as_they_are() -> None:

@@ -113,7 +113,7 @@ def _examples(
 ) -> tuple[Bools, Bools]:
     """Which stacked rows are positives and negatives of which class: two (R, C) masks."""
     offsets = np.concatenate([[0], np.cumsum([len(bag) for bag in bags])])  # (B + 1,)
-    positive = np.zeros((offsets[-1], len(localizations)), dtype=bool)
+    positive = np.zeros((offsets[-1], len(localizations)), dtype=bool, order="F")
     negative = np.zeros_like(positive)
     for c, (label, localization) in enumerate(localizations.items()):
         showing = [image for image, labels in enumerate(tags) if label in labels]

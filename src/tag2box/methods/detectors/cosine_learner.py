@@ -41,6 +41,8 @@ class CosineLearner:
     localizer: Localizer
     tau: float = TAU
     prior: Background = NO_BACKGROUND
+    balanced: bool = False
+    """Whether the few positives weigh as much as all negatives, which the paper does not say"""
 
     def learn(
         self, positives: Sequence[ProposalBag], negatives: Sequence[ProposalBag], rng: np.random.Generator
@@ -57,5 +59,7 @@ class CosineLearner:
         rng: np.random.Generator,
     ) -> dict[str, CosineDetector]:
         """All classes of one set of images: the features are stacked once."""
-        fit = fit_few_shot(bags, tags, classes, self.localizer, rng, tau=self.tau, prior=self.prior)
+        fit = fit_few_shot(
+            bags, tags, classes, self.localizer, rng, tau=self.tau, balanced=self.balanced, prior=self.prior
+        )
         return {label: CosineDetector(fit.head.of_class(label), fit.localizations[label]) for label in classes}

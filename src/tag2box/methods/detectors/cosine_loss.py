@@ -3,7 +3,7 @@
 R = regions, d = feature dimension, C = classes, v = classifier, tau = temperature. Equations: method.md, section 9.
 
 Scores before normalisation are linear in v, so along a line they are affine in the step: one product of matrices
-prepares a whole line search, a second one gives the gradient at its end.
+prepares a whole line search, a second one gives the gradient at its end. Arrays (R, C) lie in memory class by class.
 """
 
 from __future__ import annotations
@@ -33,7 +33,11 @@ class CosineLoss:
 
     def at(self, v: Array) -> CosineLossPoint:
         """The loss at classifiers (C, d)."""
-        return CosineLossPoint(self, v, self.features @ v.T)
+        return CosineLossPoint(self, v, self.products(v))
+
+    def products(self, v: Array) -> Array:
+        """(R, C), v.x of every region and class."""
+        return (v @ self.features.T).T
 
 
 @final
@@ -71,7 +75,7 @@ class CosineLossPoint:
 
     def lines(self, directions: Array) -> CosineLossLines:
         """The loss along ``directions`` (C, d) from here."""
-        return CosineLossLines(self, directions, self.loss.features @ directions.T)
+        return CosineLossLines(self, directions, self.loss.products(directions))
 
 
 @final

@@ -48,7 +48,7 @@ GUIDED_GRID = {
     "steps": STEPS,
 }
 GAUSSIAN_GRID = {"sigma": (0.7, 1.0, 1.5, 2.0, 3.0, 5.0), "background_weight": (0.03, 0.1, 0.3, 1.0, 3.0)}
-TAU_GRID = {"tau": (10.0, 20.0, 40.0)}
+HEAD_GRID = {"tau": (1.25, 2.5, 5.0, 10.0, 20.0), "balanced": (0.0, 1.0)}
 
 
 @final
@@ -125,15 +125,19 @@ def _mi_svm(known: Ingredients, chosen: Chosen) -> MiSvm:
 
 
 def _detector(known: Ingredients, chosen: Chosen) -> CosineLearner:
-    return CosineLearner(_vmf(known, chosen), chosen["tau"])
+    return _cosine_head(_vmf(known, chosen), chosen)
 
 
 def _start_only_detector(known: Ingredients, chosen: Chosen) -> CosineLearner:
-    return CosineLearner(_start_only(known, chosen), chosen["tau"])
+    return _cosine_head(_start_only(known, chosen), chosen)
 
 
 def _guided_detector(known: Ingredients, chosen: Chosen) -> CosineLearner:
-    return CosineLearner(_vmf(known, chosen, guided=True), chosen["tau"], objectness_prior(chosen))
+    return _cosine_head(_vmf(known, chosen, guided=True), chosen, objectness_prior(chosen))
+
+
+def _cosine_head(localizer: VmfMil, chosen: Chosen, prior: Background = NO_BACKGROUND) -> CosineLearner:
+    return CosineLearner(localizer, chosen["tau"], prior, balanced=bool(chosen["balanced"]))
 
 
 def _likeness_detector(known: Ingredients, chosen: Chosen) -> LikenessLearner:
@@ -173,12 +177,12 @@ LINEUP: Mapping[str, Entry] = MappingProxyType(
         **_KAPPA_ENTRIES,
         **_STEP_ENTRIES,
         "mi-svm": Entry("MI-SVM", _mi_svm, {"gamma": (0.0, 0.1, 0.25, 0.5, 1.0), "cost": (0.1, 1.0, 10.0, 100.0)}),
-        "vmf-mil-detector": Entry("vMF-MIL, cosine head", _detector, TAU_GRID, like="vmf-mil"),
+        "vmf-mil-detector": Entry("vMF-MIL, cosine head", _detector, HEAD_GRID, "vmf-mil", "mAP"),
         "prototypical-detector": Entry(
-            "Prototypical Init, cosine head", _start_only_detector, TAU_GRID, like="vmf-mil"
+            "Prototypical Init, cosine head", _start_only_detector, HEAD_GRID, "vmf-mil", "mAP"
         ),
         "vmf-mil-guided-detector": Entry(
-            "vMF-MIL with objectness, cosine head", _guided_detector, TAU_GRID, like="vmf-mil-guided"
+            "vMF-MIL with objectness, cosine head", _guided_detector, HEAD_GRID, "vmf-mil-guided", "mAP"
         ),
         "vmf-mil-likeness": Entry(
             "vMF-MIL with objectness, likeness head",

@@ -42,11 +42,11 @@ def fit_linear_svm(features: Array, signs: Array, costs: Array, *, tol: float = 
     gram = (features @ features.T + 1.0) * np.outer(signs, signs)  # (n, n)
     duals, slopes = np.zeros(len(signs)), -np.ones(len(signs))
     for _ in range(STEPS_PER_EXAMPLE * len(signs)):
-        violations = np.abs(duals - np.clip(duals - slopes, 0.0, costs))  # (n,)
+        violations = np.abs(duals - np.minimum(np.maximum(duals - slopes, 0.0), costs))  # (n,)
         worst = int(violations.argmax())
         if violations[worst] <= tol:
             break
-        solved = np.clip(duals[worst] - slopes[worst] / gram[worst, worst], 0.0, costs[worst])
+        solved = min(max(duals[worst] - slopes[worst] / gram[worst, worst], 0.0), costs[worst])
         slopes += (solved - duals[worst]) * gram[worst]
         duals[worst] = solved
     return LinearSvm((duals * signs) @ features, float(duals @ signs))

@@ -5,8 +5,9 @@ n = regions of a bag, d = feature dimension, M = positive images
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from itertools import compress
 from typing import final
 
 import numpy as np
@@ -31,7 +32,7 @@ class MiSvmFit:
 
     def score(self, bag: ProposalBag) -> Array:
         """(n,) by the machine alone: objectness guided the learning only."""
-        return self.svm.score(_features(bag, self.center))
+        return self.svm.score(_centered_features(bag, self.center))
 
 
 @final
@@ -58,11 +59,33 @@ class MiSvm:
     def learn(
         self, positives: Sequence[ProposalBag], negatives: Sequence[ProposalBag], rng: np.random.Generator
     ) -> MiSvmFit:
+        """Separate the best regions of the positives from the hardest of the negatives."""
+        return self._alternate(self._features(positives), self._features(negatives), self._guides(positives))
+
+    def learn_classes(
+        self,
+        bags: Sequence[ProposalBag],
+        tags: Sequence[Collection[str]],
+        classes: Sequence[str],
+        rng: np.random.Generator,
+    ) -> dict[str, MiSvmFit]:
+        """Each class against the rest of one set of images, whose features are centered once."""
+        features, guides, learned = self._features(bags), self._guides(bags), {}
+        for label in classes:
+            shows, shows_not = [label in labels for labels in tags], [label not in labels for labels in tags]
+            shown, absent = list(compress(features, shows)), list(compress(features, shows_not))
+            learned[label] = self._alternate(shown, absent, list(compress(guides, shows)))
+        return learned
+
+    def _features(self, bags: Sequence[ProposalBag]) -> list[Array]:
+        return [_centered_features(bag, self.center) for bag in bags]
+
+    def _guides(self, bags: Sequence[ProposalBag]) -> list[Array]:
+        return [self.gamma * self.objectness(bag) for bag in bags]
+
+    def _alternate(self, shown: list[Array], absent: list[Array], guides: list[Array]) -> MiSvmFit:
         """Re-train and re-localize until a selection comes back."""
-        _require_both(len(positives), len(negatives))
-        shown = [_features(bag, self.center) for bag in positives]
-        absent = [_features(bag, self.center) for bag in negatives]
-        guides = [self.gamma * self.objectness(bag) for bag in positives]
+        _require_both(len(shown), len(absent))
         rows, seen = (WHOLE_IMAGE,) * len(shown), set[tuple[int, ...]]()
         hard = [features[WHOLE_IMAGE] for features in absent]
         for rounds in range(1, self.max_rounds + 1):  # noqa: B007 - how many it took is part of the answer
@@ -80,7 +103,7 @@ class MiSvm:
         return fit_linear_svm(np.stack(chosen + hard), signs, balanced_costs(signs, self.cost))
 
 
-def _features(bag: ProposalBag, center: Array | None) -> Array:
+def _centered_features(bag: ProposalBag, center: Array | None) -> Array:
     return center_bag(bag, center).features.astype(np.float64)  # (n, d)
 
 
