@@ -53,7 +53,9 @@ def test_suppression_follows_the_definition_with_ties_by_row(seed: int, max_over
     rng = np.random.default_rng(seed)
     boxes = random_boxes(rng, 12)
     scores = rng.integers(0, 4, size=12).astype(float)
-    assert suppress_overlaps(boxes, scores, max_overlap).tolist() == slow_suppression(boxes, scores, max_overlap)
+    expected = slow_suppression(boxes, scores, max_overlap)
+    assert suppress_overlaps(boxes, scores, max_overlap).tolist() == expected
+    assert suppress_overlaps(boxes, scores, max_overlap, 3).tolist() == expected[:3]
 
 
 def test_an_overlap_at_the_threshold_is_kept() -> None:

@@ -25,7 +25,8 @@ UNIT_TOLERANCE = 1e-3
 
 def sigmoid(logits: Array) -> Array:
     """One over one plus exp of minus the logits, without overflow at either end."""
-    return np.exp(-np.logaddexp(0.0, -logits))
+    small = np.exp(-np.abs(logits))
+    return np.where(logits >= 0.0, 1.0, small) / (1.0 + small)
 
 
 def log_odds(probabilities: Array, epsilon: float) -> Array:

@@ -65,15 +65,19 @@ def _shared_areas(first: Boxes, second: Boxes) -> Array:
 
 def suppress_overlaps(boxes: Boxes, scores: Array, max_overlap: float, most: int | None = None) -> Ints:
     """Rows that survive greedy non-maximum suppression, best first, ``most`` at most; ties keep their row order."""
-    waiting = np.argsort(-scores, kind="stable")
-    edges = boxes[waiting].astype(np.float64).T  # (4, n), so that each edge is one run of memory
-    areas = (edges[2] - edges[0]) * (edges[3] - edges[1])
-    kept: list[int] = []
-    while waiting.size and len(kept) != most:
-        kept.append(waiting[0])
-        width = np.minimum(edges[2, 0], edges[2, 1:]) - np.maximum(edges[0, 0], edges[0, 1:])
-        height = np.minimum(edges[3, 0], edges[3, 1:]) - np.maximum(edges[1, 0], edges[1, 1:])
+    order = np.argsort(-scores, kind="stable")
+    x0, y0, x1, y1 = np.ascontiguousarray(boxes[order].astype(np.float64).T)
+    areas = (x1 - x0) * (y1 - y0)
+    alive, kept = np.ones(len(order), dtype=bool), list[int]()
+    for best in range(len(order)):
+        if len(kept) == most:
+            break
+        if not alive[best]:
+            continue
+        kept.append(best)
+        after = slice(best + 1, None)
+        width = np.minimum(x1[best], x1[after]) - np.maximum(x0[best], x0[after])
+        height = np.minimum(y1[best], y1[after]) - np.maximum(y0[best], y0[after])
         shared = np.maximum(width, 0.0) * np.maximum(height, 0.0)
-        apart = shared <= max_overlap * (areas[0] + areas[1:] - shared)
-        waiting, areas, edges = waiting[1:][apart], areas[1:][apart], edges[:, 1:][:, apart]
-    return np.array(kept, dtype=np.int64)
+        alive[after] &= shared <= max_overlap * (areas[best] + areas[after] - shared)
+    return order[kept]

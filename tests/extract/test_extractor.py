@@ -11,7 +11,7 @@ import pytest
 from PIL import Image
 
 from tag2box.errors import ModelError, ShapeError
-from tag2box.extract import BOX_GRAPH, CARD_NAME, PHOTO_GRAPH, Extractor, Photo, load_photo, read_card
+from tag2box.extract import BOX_GRAPH, CARD_NAME, PHOTO_GRAPH, Extractor, read_card
 from tag2box.extract.card import file_hash
 
 
@@ -24,11 +24,6 @@ def noise(height: int, width: int, seed: int = 0) -> Image.Image:
     """A picture with something everywhere, soft enough to survive scaling."""
     small = np.random.default_rng(seed).integers(0, 256, size=(8, 8, 3), dtype=np.uint8)
     return Image.fromarray(small).resize((width, height), Image.Resampling.BICUBIC)
-
-
-def photo_of(picture: Image.Image, side: int, folder: Path) -> Photo:
-    picture.save(folder / "photo.png")
-    return load_photo(folder / "photo.png", side)
 
 
 def test_the_whole_photo_comes_first_and_every_region_lies_inside(extractor: Extractor, tmp_path: Path) -> None:
@@ -55,9 +50,9 @@ def test_the_number_of_regions_is_what_was_asked_for(tiny_model: Path, tmp_path:
         Extractor(tiny_model, regions=0)
 
 
-def test_a_feature_depends_on_its_box_alone(extractor: Extractor, tmp_path: Path) -> None:
+def test_a_feature_depends_on_its_box_alone(extractor: Extractor) -> None:
     """A box that a person draws gets the feature that it would have as a region."""
-    seen = extractor.see(photo_of(noise(90, 200), extractor.card.image_size, tmp_path))
+    seen = extractor.see_picture(noise(90, 200))
     bag = extractor.bag(seen, "photo")
     rows = [3, 0, 1]
     said = extractor.describe(seen, bag.boxes[rows])
@@ -74,9 +69,9 @@ def test_a_feature_depends_on_its_box_alone(extractor: Extractor, tmp_path: Path
         extractor.describe(seen, [[5.0, 5.0, 1.0, 1.0]])
 
 
-def test_the_whole_image_weighs_its_parts_by_the_share(extractor: Extractor, tmp_path: Path) -> None:
+def test_the_whole_image_weighs_its_parts_by_the_share(extractor: Extractor) -> None:
     """The embedding decides the share of a cosine that the recipe says, and the length is that of the pooled maps."""
-    seen = extractor.see(photo_of(noise(90, 200), extractor.card.image_size, tmp_path))
+    seen = extractor.see_picture(noise(90, 200))
     features = extractor.describe(seen, [[0, 0, 200, 90], [20, 10, 80, 60]]).features
     lengths = np.linalg.norm(features, axis=1)
     embedded = np.linalg.norm(features[:, extractor.card.pooled :], axis=1)
@@ -84,9 +79,9 @@ def test_the_whole_image_weighs_its_parts_by_the_share(extractor: Extractor, tmp
 
 
 @pytest.mark.parametrize(("height", "width"), [(1, 1), (1, 3000), (3000, 2), (5, 7), (2000, 1500)])
-def test_photos_of_any_shape_have_regions(extractor: Extractor, tmp_path: Path, height: int, width: int) -> None:
+def test_photos_of_any_shape_have_regions(extractor: Extractor, height: int, width: int) -> None:
     """A photo too thin for a location still has the whole of itself."""
-    bag = extractor.bag(extractor.see(photo_of(noise(height, width), extractor.card.image_size, tmp_path)), "photo")
+    bag = extractor.bag(extractor.see_picture(noise(height, width)), "photo")
     assert bag.boxes[0].tolist() == [0, 0, width, height]
     assert len(bag) >= (1 if max(height, width) > 1000 * min(height, width) else 2)
 

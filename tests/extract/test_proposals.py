@@ -11,8 +11,8 @@ from tag2box.boxes import box_overlaps
 from tag2box.extract.proposals import (
     STRIDES,
     ProposalRules,
+    best_proposals,
     final_rows,
-    first_candidates,
     inside_photo,
     location_centers,
 )
@@ -49,19 +49,16 @@ def one_box_everywhere(side: int) -> tuple[np.ndarray, np.ndarray]:
 
 def test_locations_beside_the_photo_say_nothing() -> None:
     boxes, quality = one_box_everywhere(128)
-    kept, scores = first_candidates(boxes, quality, 128, 40.0, 60.0, ProposalRules(first_overlap=0.99))
+    kept, scores = best_proposals(boxes, quality, 128, 40.0, 60.0, 1500)
     assert len(kept) == 7 * 5 + 4 * 2 + 2 * 1 + 1 * 1  # columns times rows on the photo
     assert (np.diff(scores) < 0).all()
 
 
-def test_the_best_are_considered_and_the_best_of_those_kept() -> None:
+def test_the_best_are_considered() -> None:
     boxes, quality = one_box_everywhere(64)
-    boxes[1] = boxes[0] + [0, 0, 0.5, 0]
-    kept, scores = first_candidates(boxes, quality, 64, 64.0, 64.0, ProposalRules(considered=5, corrected=3))
-    np.testing.assert_array_equal(kept, boxes[[0, 2, 3]].clip(0))  # the second overlaps the first
-    np.testing.assert_array_equal(scores, quality[[0, 2, 3]])
-    kept, _ = first_candidates(boxes, quality, 64, 64.0, 64.0, ProposalRules(considered=3, corrected=9))
-    np.testing.assert_array_equal(kept, boxes[[0, 2]].clip(0))
+    kept, scores = best_proposals(boxes, quality[::-1], 64, 64.0, 64.0, 3)
+    np.testing.assert_array_equal(kept, boxes[[-1, -2, -3]].clip(0, 64))
+    np.testing.assert_array_equal(scores, quality[:3])
 
 
 def test_both_stages_decide_which_regions_stay() -> None:

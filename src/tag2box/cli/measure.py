@@ -66,6 +66,34 @@ def recall(
     _write(model, card, {"recall": figures | {"by size at 0.5": sizes}, "objects": len(covered.boxes)})
 
 
+@measure_app.command("rules")
+def rules(
+    truth: TruthFile,
+    classes: WhichClasses = Classes.held_out,
+    split: SplitName = "coco60",
+    images: Annotated[int, typer.Option(min=1, help="So many of the file's images, evenly spread.")] = 250,
+    model: ModelFolder = None,
+) -> None:
+    """Say what each rule of proposing is worth, one changed at a time: ask a model that never learned the classes."""
+    from tag2box.cli.progress import step_progress
+    from tag2box.experiments.proposal_rules import recall_by_rules
+    from tag2box.extract import Extractor
+
+    console = Console(highlight=False)
+    shown = [image for image in _dataset(truth, classes, split).images if image.tags]
+    chosen = shown[:: max(1, len(shown) // images)][:images]
+    with step_progress("Proposing", len(chosen), console) as advance:
+        found = recall_by_rules(Extractor(model), chosen, advance)
+    table = Table(title=f"Recall in %, {len(chosen):,} images, {len(next(iter(found.values())).boxes):,} objects")
+    table.add_column("rules")
+    for heading in ("100 regions", "300 regions", "300 regions, IoU 0.7"):
+        table.add_column(heading, justify="right")
+    for name, covered in found.items():
+        figures = (covered.recall(0.5)[100], covered.recall(0.5)[300], covered.recall(0.7)[300])
+        table.add_row(name, *(f"{100 * value:.1f}" for value in figures))
+    console.print(table)
+
+
 @measure_app.command("prototypes")
 def prototypes(
     truth: TruthFile,

@@ -12,9 +12,11 @@ from typing import final
 import numpy as np
 
 from tag2box.arrays import Array, Float32s
+from tag2box.boxes import Boxes
 from tag2box.data import DatasetImage
 from tag2box.evaluation import first_covering, recall_at, size_groups
 from tag2box.store import FeatureStore
+from tag2box.types import Truth
 
 COUNTS = (10, 50, 100, 300)
 OVERLAPS = (0.5, 0.7)
@@ -41,17 +43,33 @@ class CoveredObjects:
         return {name: (int(rows.sum()), recall_at(self.ranks[overlap][rows], COUNTS)) for name, rows in groups.items()}
 
 
+@final
+class Cover:
+    """Compares regions with objects, photo by photo."""
+
+    def __init__(self) -> None:
+        self._boxes: list[Float32s] = []
+        self._ranks: dict[float, list[Array]] = {overlap: [] for overlap in OVERLAPS}
+
+    def add(self, truth: Truth, regions: Boxes) -> None:
+        """Another photo: its objects, and its regions in their order, without the whole image."""
+        self._boxes.append(truth.boxes[~truth.ignore])
+        for overlap, found in self._ranks.items():
+            found.append(first_covering(regions, self._boxes[-1], overlap))
+
+    def objects(self) -> CoveredObjects:
+        """Those of all photos so far."""
+        nothing = np.zeros((0, 4), dtype=np.float32)
+        ranks = {overlap: np.concatenate([np.zeros(0), *found]) for overlap, found in self._ranks.items()}
+        return CoveredObjects(len(self._boxes), np.concatenate([nothing, *self._boxes]), ranks)
+
+
 def cover_objects(
     store: FeatureStore, images: Iterable[DatasetImage], report: Callable[[int, dict[str, float]], None]
 ) -> CoveredObjects:
-    """Compare the regions of a store, in their order and without the whole image, with the objects of the images."""
-    boxes: list[Float32s] = []
-    ranks: dict[float, list[Array]] = {overlap: [] for overlap in OVERLAPS}
+    """Compare the regions of a store with the objects of the images."""
+    cover = Cover()
     for done, image in enumerate(images, 1):
-        regions = store.bag(image.image_id).boxes[1:]
-        boxes.append(image.truth.boxes[~image.truth.ignore])
-        for overlap, found in ranks.items():
-            found.append(first_covering(regions, boxes[-1], overlap))
+        cover.add(image.truth, store.bag(image.image_id).boxes[1:])
         report(done, {})
-    together = np.concatenate(boxes) if boxes else np.zeros((0, 4), dtype=np.float32)
-    return CoveredObjects(len(boxes), together, {at: np.concatenate(found) for at, found in ranks.items()})
+    return cover.objects()

@@ -2,8 +2,9 @@
 
 from tag2box.extract.batch import BatchOutcome, each_result, extract_photos
 from tag2box.extract.card import BOX_GRAPH, CARD_NAME, PHOTO_GRAPH, Card, read_card, write_card
-from tag2box.extract.extractor import Descriptions, Extractor, SeenPhoto, model_folder, shipped_model
+from tag2box.extract.extractor import Descriptions, Extractor, model_folder, shipped_model
 from tag2box.extract.graphs import OnnxGraph
+from tag2box.extract.looks import Look, SeenPhoto
 from tag2box.extract.objectness import Candidates, Objectness
 from tag2box.extract.photos import Photo, as_photo, load_photo, on_canvas, open_pixels
 from tag2box.extract.proposals import ProposalRules
@@ -18,6 +19,7 @@ __all__ = [
     "Card",
     "Descriptions",
     "Extractor",
+    "Look",
     "Objectness",
     "OnnxGraph",
     "Photo",

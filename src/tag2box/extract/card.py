@@ -24,7 +24,7 @@ class Card:
     """Everything about a model that is not a weight."""
 
     image_size: int
-    """Pixels of the longest side of a photo in the network"""
+    """Pixels of the longest side of a photo that the network learned with"""
     pooled: int
     """The first so many entries of a feature are averages of backbone maps …"""
     embedding: int
@@ -58,6 +58,11 @@ class Card:
         return self.pooled + self.embedding
 
     @property
+    def sides(self) -> tuple[int, ...]:
+        """Longest side of a photo in each look, in pixels: multiples of 32, as a network wants them."""
+        return tuple(32 * max(1, round(self.image_size * look / 32)) for look in self.rules.looks)
+
+    @property
     def fingerprint(self) -> str:
         """What stores and class files remember of the extractor: same fingerprint, same features."""
         known = "".join(self.hashes[name] for name in sorted(self.hashes)) + repr((self.rules, self.objectness))
@@ -79,7 +84,7 @@ def read_card(folder: Path) -> Card:
     """The card of the model in ``folder``, whose files must be those it was written for."""
     try:
         content = json.loads((folder / CARD_NAME).read_text(encoding="utf-8"))
-        rules = ProposalRules(**content["rules"])
+        rules = ProposalRules(**content["rules"] | {"looks": tuple(content["rules"]["looks"])})
         known = {entry.name: content[entry.name] for entry in fields(Card)}
         card = Card(**known | {"rules": rules, "objectness": Objectness(**content["objectness"])})
         found = {name: file_hash(folder / name) for name in (PHOTO_GRAPH, BOX_GRAPH)}

@@ -1,6 +1,6 @@
 """The extractor: a photo to a bag of regions with features, by two ONNX graphs with numpy in between.
 
-n = regions, d = feature dimension, S = side of the network's input
+n = regions, d = feature dimension
 """
 
 from __future__ import annotations
@@ -13,14 +13,17 @@ from typing import final
 
 import numpy as np
 import numpy.typing as npt
+from PIL import Image
 
 from tag2box.arrays import Array, Float32s, require_number
 from tag2box.boxes import as_boxes, require_boxes
+from tag2box.errors import ShapeError
 from tag2box.extract.card import BOX_GRAPH, PHOTO_GRAPH, Card, read_card
-from tag2box.extract.graphs import Graph, OnnxGraph
+from tag2box.extract.graphs import Arrays, Graph, OnnxGraph
+from tag2box.extract.looks import Look, SeenPhoto, first_proposals
 from tag2box.extract.objectness import Candidates, region_signals
-from tag2box.extract.photos import Photo, load_photo, on_canvas
-from tag2box.extract.proposals import final_rows, first_candidates, inside_photo
+from tag2box.extract.photos import Photo, Pixels, as_photo, load_photo, on_canvas
+from tag2box.extract.proposals import final_rows, inside_photo
 from tag2box.types import ProposalBag
 
 SHIPPED_MODEL = "lite0"
@@ -29,26 +32,8 @@ REGIONS = 300
 
 @final
 @dataclass(frozen=True, eq=False)
-class SeenPhoto:
-    """A photo after the first graph: everything that the second one needs, for any boxes."""
-
-    photo: Photo
-    boxes: Float32s
-    """Proposed at each location, in pixels of the network's input"""
-    quality: Float32s
-    maps: dict[str, Float32s]
-
-    @property
-    def scale(self) -> Float32s:
-        """(4,), pixels of the photo for each pixel of the network's input, along x, y, x, y."""
-        height, width = self.photo.pixels.shape[:2]
-        return np.array([self.photo.width / width, self.photo.height / height] * 2, dtype=np.float32)
-
-
-@final
-@dataclass(frozen=True, eq=False)
 class Descriptions:
-    """What the second graph says of boxes, in pixels of the network's input."""
+    """What the second graph says of boxes, in pixels of the look that it was asked about."""
 
     corrected: Float32s
     """(n, 4), where each box had better be"""
@@ -85,57 +70,72 @@ class Extractor:
 
     def see_file(self, path: Path) -> SeenPhoto:
         """Load a picture and run the first graph."""
-        return self.see(load_photo(path, self.card.image_size))
+        return self.see(load_photo(path, *self.card.sides))
+
+    def see_picture(self, picture: Image.Image | Pixels) -> SeenPhoto:
+        """Run the first graph on a picture in memory, as Pillow or numpy has it."""
+        return self.see(as_photo(picture, *self.card.sides))
 
     def see(self, photo: Photo) -> SeenPhoto:
-        """Run the first graph."""
-        pixels = on_canvas(photo.pixels, self.card.image_size)
-        said = {name: values[0] for name, values in self.photo_graph({"pixels": pixels[None]}).items()}
-        return SeenPhoto(photo, said.pop("boxes"), said.pop("quality"), said)
+        """Run the first graph on every view of a photo, which must be those of the card's sides."""
+        found = tuple(max(pixels.shape[:2]) for pixels in photo.views)
+        if found != self.card.sides:
+            raise ShapeError(
+                f"the views of a photo have the longest sides {found}.",
+                f"{self.card.sides}, as the model's card says",
+                "load the photo with load_photo(path, *extractor.card.sides).",
+            )
+        return SeenPhoto(photo, tuple(map(self._look, photo.views, self.card.sides)))
 
     def bag(self, seen: SeenPhoto, image_id: str, drawn: npt.ArrayLike = ()) -> ProposalBag:
         """The whole image, the best regions and, last, boxes that a person drew, in pixels of the full photo."""
         candidates = self.candidates(seen)
         regions = np.concatenate([self.regions(seen, candidates), self._in_network(seen, drawn)])  # (n, 4)
-        said = self._run_box_graph(seen, regions)
+        features = self._run_box_graph(seen.first, regions)["features"]
         objectness = self.card.objectness(self.signals(seen, candidates, regions))
         in_photo = np.minimum(regions * seen.scale, [seen.photo.width, seen.photo.height] * 2)
-        return ProposalBag.from_raw(image_id, in_photo, said.features, objectness)
+        return ProposalBag.from_raw(image_id, in_photo, features, objectness)
 
     def candidates(self, seen: SeenPhoto) -> Candidates:
-        """The boxes of the first stage, thinned out, each corrected once by the second."""
-        height, width = seen.photo.pixels.shape[:2]
-        side, rules = self.card.image_size, self.card.rules
-        boxes, first = first_candidates(seen.boxes, seen.quality, side, height, width, rules)
-        judged = self._run_box_graph(seen, boxes)
-        return Candidates(inside_photo(judged.corrected, height, width), first, judged.quality)
+        """The boxes of the first stage, thinned out, each corrected once by the second, in the look it comes from."""
+        proposed = first_proposals(seen, self.card.rules)
+        corrected, second = np.empty_like(proposed.boxes), np.empty_like(proposed.quality)
+        for number, look in enumerate(seen.looks):
+            rows, enlargement = np.flatnonzero(proposed.look == number), seen.enlargement(look)
+            judged = self._run_box_graph(look, proposed.boxes[rows] * enlargement)
+            corrected[rows], second[rows] = judged["corrected"] / enlargement, judged["quality"]
+        inside = inside_photo(corrected, seen.first.height, seen.first.width)
+        return Candidates(inside, proposed.quality, second)
 
     def regions(self, seen: SeenPhoto, candidates: Candidates) -> Float32s:
-        """(n, 4), the whole image and the best candidates, in pixels of the network's input."""
-        height, width = seen.photo.pixels.shape[:2]
+        """(n, 4), the whole image and the best candidates, in pixels of the first look."""
         best = final_rows(candidates.boxes, candidates.first, candidates.second, self.card.rules, self.regions_wanted)
-        whole = np.array([[0, 0, width, height]], dtype=np.float32)
+        whole = np.array([[0, 0, seen.first.width, seen.first.height]], dtype=np.float32)
         return np.concatenate([whole, candidates.boxes[best]])
 
     def signals(self, seen: SeenPhoto, candidates: Candidates, regions: Float32s) -> Array:
         """(n, 4), what objectness is made of."""
-        height, width = seen.photo.pixels.shape[:2]
-        return region_signals(regions, candidates, height, width)
+        return region_signals(regions, candidates, seen.first.height, seen.first.width)
 
     def describe(self, seen: SeenPhoto, boxes: npt.ArrayLike) -> Descriptions:
         """What the second graph says of any boxes (n, 4), given in pixels of the full photo."""
-        return self._run_box_graph(seen, self._in_network(seen, boxes))
+        return Descriptions(**self._run_box_graph(seen.first, self._in_network(seen, boxes)))
 
     def _in_network(self, seen: SeenPhoto, boxes: npt.ArrayLike) -> Float32s:
         rows = as_boxes(boxes)
         require_boxes("boxes to describe", rows)
-        height, width = seen.photo.pixels.shape[:2]
-        return inside_photo(rows / seen.scale, height, width)
+        return inside_photo(rows / seen.scale, seen.first.height, seen.first.width)
 
-    def _run_box_graph(self, seen: SeenPhoto, boxes: Float32s) -> Descriptions:
+    def _look(self, pixels: Pixels, side: int) -> Look:
+        said = {name: values[0] for name, values in self.photo_graph({"pixels": on_canvas(pixels, side)[None]}).items()}
+        height, width = pixels.shape[:2]
+        return Look(side, height, width, said.pop("boxes"), said.pop("quality"), said)
+
+    def _run_box_graph(self, look: Look, boxes: Float32s) -> Arrays:
+        """What the second graph says of ``boxes``, in pixels of ``look``."""
         some = boxes if len(boxes) else np.array([[0, 0, 1, 1]], dtype=np.float32)  # a graph wants one box at least
-        said = self.box_graph(seen.maps | {"boxes": some})
-        return Descriptions(**{name: values[: len(boxes)] for name, values in said.items()})
+        said = self.box_graph(look.maps | {"boxes": some})
+        return {name: values[: len(boxes)] for name, values in said.items()}
 
 
 def model_folder(given: Path | None) -> Path:

@@ -33,22 +33,27 @@ GREY = 127
 class Photo:
     """A picture, upright, in colour and scaled; boxes belong to its full size."""
 
-    pixels: Pixels
-    """(h, w, 3), 8-bit RGB"""
+    views: tuple[Pixels, ...]
+    """(h, w, 3) each, 8-bit RGB: the same picture at every size that was asked for"""
     height: int
     """Of the upright picture at full size."""
     width: int
     source_hash: str
     """SHA-256 of the file."""
 
+    @property
+    def pixels(self) -> Pixels:
+        """The first view."""
+        return self.views[0]
 
-def load_photo(path: Path, longest: int) -> Photo:
-    """Any picture that Pillow reads, with its longest side scaled to ``longest`` pixels.
+
+def load_photo(path: Path, *longest: int) -> Photo:
+    """Any picture that Pillow reads, with its longest side scaled to each of ``longest``, in pixels.
 
     Cameras' orientation marks are applied. Grey, palette, 16-bit, floating-point, CMYK and transparent pictures become
     8-bit RGB; of an animation, the first frame counts. Beyond 178 megapixels Pillow suspects an attack and refuses.
     """
-    require_number("longest side", longest, at_least=1)
+    _check_sides(longest)
     content = _read(path)
     try:
         # warnings about size and odd metadata are nobody's concern: what cannot be read raises
@@ -70,9 +75,9 @@ def open_pixels(path: Path, longest: int) -> Pixels:
     return load_photo(path, longest).pixels
 
 
-def as_photo(picture: Image.Image | Pixels, longest: int) -> Photo:
+def as_photo(picture: Image.Image | Pixels, *longest: int) -> Photo:
     """A picture in memory, as Pillow or numpy (8-bit grey, RGB or RGBA) has it, scaled as files are."""
-    require_number("longest side", longest, at_least=1)
+    _check_sides(longest)
     opened = picture if isinstance(picture, Image.Image) else _from_array(picture)
     try:
         return _photo(opened, longest, hashlib.sha256(opened.tobytes()).hexdigest())
@@ -112,16 +117,26 @@ def _read(path: Path) -> bytes:
     return content
 
 
-def _photo(picture: Image.Image, longest: int, source_hash: str) -> Photo:
-    size = picture.size
-    picture.draft("RGB", (2 * longest, 2 * longest))  # a large JPEG is decoded at a fraction of its size
+def _check_sides(longest: tuple[int, ...]) -> None:
+    for side in longest:
+        require_number("longest side", side, at_least=1)
+
+
+def _photo(picture: Image.Image, longest: tuple[int, ...], source_hash: str) -> Photo:
+    size, enough = picture.size, 2 * max(longest)
+    picture.draft("RGB", (enough, enough))  # a large JPEG is decoded at a fraction of its size
     upright = ImageOps.exif_transpose(picture)
     turned = _is_on_its_side(picture)
     width, height = (size[1], size[0]) if turned else size
+    colours = _colours(upright)
+    views = tuple(_scaled(colours, height, width, side) for side in longest)
+    return Photo(views, height, width, source_hash)
+
+
+def _scaled(colours: Image.Image, height: int, width: int, longest: int) -> Pixels:
     scale = longest / max(width, height)
     target = (max(1, round(width * scale)), max(1, round(height * scale)))
-    colours = _colours(upright).resize(target, Image.Resampling.BILINEAR, reducing_gap=3.0)
-    return Photo(np.asarray(colours, dtype=np.uint8), height, width, source_hash)
+    return np.asarray(colours.resize(target, Image.Resampling.BILINEAR, reducing_gap=3.0), dtype=np.uint8)
 
 
 def _is_on_its_side(picture: Image.Image) -> bool:

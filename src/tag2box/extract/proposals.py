@@ -24,14 +24,17 @@ SMALLEST = 4.0
 @final
 @dataclass(frozen=True)
 class ProposalRules:
-    """How many boxes are kept at each stage, and how much they may overlap."""
+    """How often a photo is looked at, how many boxes are kept at each stage, and how much they may overlap."""
 
+    looks: tuple[float, ...] = (1.0, 1.6, 2 / 3)
+    """How large the photo is in each look, against the size that the network learned with; regions are described as
+    the first one shows them"""
     considered: int = 1500
-    """Locations with the best first-stage quality"""
-    first_overlap: float = 0.7
-    corrected: int = 450
+    """Locations of a look with the best first-stage quality"""
+    first_overlap: float = 0.65
+    corrected: int = 500
     """Boxes that the second stage corrects"""
-    final_overlap: float = 0.7
+    final_overlap: float = 0.65
     second_weight: float = 0.3
     """How much the second stage's quality counts in a region's rank, against the first's"""
 
@@ -56,15 +59,13 @@ def location_centers(side: int) -> Float32s:
     return np.concatenate(levels)
 
 
-def first_candidates(
-    boxes: Boxes, quality: Float32s, side: int, height: float, width: float, rules: ProposalRules
+def best_proposals(
+    boxes: Boxes, quality: Float32s, side: int, height: float, width: float, considered: int
 ) -> tuple[Float32s, Float32s]:
-    """Boxes (n, 4) for the second stage and their qualities (n,), best first; only locations on the photo count."""
+    """What one look proposes, boxes (n, 4) and qualities (n,), best first; only locations on the photo count."""
     rows = np.flatnonzero((location_centers(side) < [width, height]).all(axis=1))
-    best = rows[np.argsort(-quality[rows], kind="stable")[: rules.considered]]
-    cut = inside_photo(boxes[best], height, width)
-    kept = suppress_overlaps(cut, quality[best].astype(np.float64), rules.first_overlap, rules.corrected)
-    return cut[kept], quality[best[kept]]
+    best = rows[np.argsort(-quality[rows], kind="stable")[:considered]]
+    return inside_photo(boxes[best], height, width), quality[best]
 
 
 def final_rows(boxes: Boxes, first: Float32s, second: Float32s, rules: ProposalRules, count: int) -> Ints:

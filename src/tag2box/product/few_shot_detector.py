@@ -10,7 +10,7 @@ import numpy as np
 from PIL import Image
 
 from tag2box.errors import ShapeError, TooFewImagesError
-from tag2box.extract import Extractor, as_photo
+from tag2box.extract import Extractor
 from tag2box.product.class_file import (
     ClassSet,
     load_classes,
@@ -101,8 +101,7 @@ class FewShotDetector:
     def _bag(self, image: Picture, name: str) -> ProposalBag:
         if isinstance(image, str | Path):
             return self._extractor.extract(Path(image), name)
-        photo = as_photo(image, self._extractor.card.image_size)
-        return self._extractor.bag(self._extractor.see(photo), name)
+        return self._extractor.bag(self._extractor.see_picture(image), name)
 
 
 def _photos_to_learn_from(images: Sequence[Picture], tags: Sequence[Collection[str]]) -> dict[str, list[int]]:

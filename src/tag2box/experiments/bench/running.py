@@ -30,7 +30,7 @@ from tag2box.types import Episode, TaggedImage
 MOST_NEGATIVES = 200
 """Images without the class, where all images with it are given: they are for MI-SVM, whose time they decide."""
 CHUNK = 10
-"""Tasks that a worker takes at a time."""
+"""Tasks that a worker takes at a time, if there are many."""
 ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 
 
@@ -75,7 +75,7 @@ class Crew:
 
     def run(self, row: Row, episodes: Sequence[Episode], report: Report) -> list[Trial]:
         """All trials of a row, in the order of the tasks."""
-        size = 1 if row.draw == EVERY_IMAGE else CHUNK
+        size = 1 if row.draw == EVERY_IMAGE or len(episodes) < 10 * CHUNK else CHUNK
         chunks = [episodes[start : start + size] for start in range(0, len(episodes), size)]
         trials: list[Trial] = []
         with _one_thread_each():

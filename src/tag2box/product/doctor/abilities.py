@@ -39,13 +39,12 @@ def model_finding(folder: Path, try_code: Try = attempt) -> Finding:
 def run_model(folder: Path) -> str:
     """What a model sees in a synthetic photo, in words."""
     from tag2box.extract import Extractor
-    from tag2box.extract.photos import Photo
 
     extractor = Extractor(folder, threads=1)
     side = extractor.card.image_size
     pixels = np.full((side, side, 3), 200, dtype=np.uint8)
     pixels[side // 4 : side // 2, side // 4 : side // 2] = (180, 30, 30)
-    bag = extractor.bag(extractor.see(Photo(pixels, side, side, "synthetic")), "synthetic")
+    bag = extractor.bag(extractor.see_picture(pixels), "synthetic")
     return f"{extractor.fingerprint} is whole and runs: {len(bag)} regions in a synthetic photo"
 
 

@@ -52,7 +52,8 @@ class FrozenMaps:
 
     def __init__(self, backbone: FromPixels, side: int):
         pixels = torch.zeros(1, side, side, 3, dtype=torch.uint8)
-        graph = onnx_graph(backbone, {"pixels": pixels}, MAP_NAMES, ("pixels", *MAP_NAMES), "images")
+        free = dict.fromkeys(("pixels", *MAP_NAMES), (0,))
+        graph = onnx_graph(backbone, {"pixels": pixels}, MAP_NAMES, free)
         self._graph = OnnxGraph(graph, torch.get_num_threads())
 
     def __call__(self, pixels: npt.NDArray[np.uint8]) -> Maps:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import final
 
@@ -18,6 +19,11 @@ from tag2box.training.detector.regions import corrected
 PROPOSED = ("boxes", "quality")
 MAPS = ("region_map", "fine", "middle", "coarse")
 DESCRIBED = ("corrected", "quality", "features", "classes")
+Axes = Mapping[str, Sequence[int]]
+ANY_PHOTO: Axes = {"pixels": (0, 1, 2), **dict.fromkeys(PROPOSED, (0, 1)), **dict.fromkeys(MAPS, (0, 2, 3))}
+"""Axes whose length is free in the first graph: any number of photos of any size …"""
+ANY_BOXES: Axes = {**dict.fromkeys(("boxes", *DESCRIBED), (0,)), **dict.fromkeys(MAPS, (1, 2))}
+"""… and in the second: any number of boxes, on maps of any size."""
 
 
 @final
@@ -59,12 +65,11 @@ def export_model(folder: Path, detector: Detector, recipe: Recipe, trained_on: d
     folder.mkdir(parents=True, exist_ok=True)
     detector.eval()
     pixels = torch.full((1, recipe.image_size, recipe.image_size, 3), 127, dtype=torch.uint8)
-    graph, outputs = PhotoGraph(detector), (*PROPOSED, *MAPS)
-    _write(folder / PHOTO_GRAPH, onnx_graph(graph, {"pixels": pixels}, outputs, ("pixels", *outputs), "images"))
+    graph = PhotoGraph(detector)
+    _write(folder / PHOTO_GRAPH, onnx_graph(graph, {"pixels": pixels}, (*PROPOSED, *MAPS), ANY_PHOTO))
     maps = dict(zip(MAPS, (values[0] for values in graph(pixels)[2:]), strict=True))
     boxes = torch.tensor([[0.0, 0.0, recipe.image_size, recipe.image_size], [10.0, 20.0, 50.0, 90.0]])
-    inputs = {"boxes": boxes} | maps
-    _write(folder / BOX_GRAPH, onnx_graph(BoxGraph(detector), inputs, DESCRIBED, ("boxes", *DESCRIBED), "regions"))
+    _write(folder / BOX_GRAPH, onnx_graph(BoxGraph(detector), {"boxes": boxes} | maps, DESCRIBED, ANY_BOXES))
     pooled = sum(detector.backbone.backbone.channels[number - 3] for number in recipe.pooled)
     embedding = recipe.embedding if recipe.embedding_share else 0
     write_card(folder / CARD_NAME, Card.of(folder, recipe.image_size, pooled, embedding, recipe.to_json(), trained_on))
