@@ -1,10 +1,11 @@
 """How much faster ONNX Runtime extracts regions than the same model eager in torch, and how much memory it takes.
 
-    python benchmarks/extraction.py PHOTOS... --run RUN
+    python benchmarks/extraction.py PHOTOS... [--model FOLDER]
 
-RUN is a folder of `tag2box train`, whose checkpoint gives the torch model and whose export gives the graphs. Both run
-on the same photos with the same number of threads, one photo after the other in turn; the answers are compared first.
-The decoding between the two stages is the same numpy code for both, and counts for both.
+The torch model has the weights that stand in the graphs. The answers are compared first. Then both run on the same
+photos with the same number of threads, in turn: one photo after the other, and many photos as `tag2box extract` takes
+them, each core at a photo of its own. The decoding between the two stages is the same numpy code for both, and counts
+for both.
 """
 
 from __future__ import annotations
@@ -13,7 +14,8 @@ import argparse
 import resource
 import statistics
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -24,26 +26,29 @@ from tag2box.extract import Extractor, Photo, find_photos, load_photo
 from tag2box.types import ProposalBag
 
 TOLERANCE = 2e-3
+GROUP = 6
+"""Photos that are timed together."""
 
 
 def main() -> None:
     """Compare on the photos that the command line names."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("photos", nargs="+", type=Path)
-    parser.add_argument("--run", type=Path, required=True)
+    parser.add_argument("--model", type=Path, help="a model of tag2box train; the one that ships, if none is given")
     parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--count", type=int, default=30)
+    parser.add_argument("--count", type=int, default=36)
     arguments = parser.parse_args()
-    fast = Extractor(arguments.run / "model", threads=arguments.threads)
+    fast = Extractor(arguments.model, threads=arguments.threads)
     files = find_photos(arguments.photos)[: arguments.count]
-    photos = [load_photo(file.path, fast.card.image_size) for file in files]
+    photos = [load_photo(file.path, *fast.card.sides) for file in files]
     for photo in photos:
         fast.bag(fast.see(photo), "warm")
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024**2
     print(f"Peak memory of ONNX Runtime on {len(photos)} photos: {memory:.2f} GiB")
-    slow = eager_extractor(arguments.run, arguments.threads)
+    slow = eager_extractor(arguments.model, arguments.threads)
     print(f"Largest differences: {differences(fast, slow, photos)}")
     compare_speed(fast, slow, photos)
+    compare_many(Extractor(arguments.model, threads=1), slow, photos, arguments.threads)
 
 
 class EagerGraph:
@@ -61,16 +66,16 @@ class EagerGraph:
         return {name: tensor.numpy() for name, tensor in zip(self.outputs, values, strict=True)}
 
 
-def eager_extractor(run: Path, threads: int) -> Extractor:
+def eager_extractor(folder: Path | None, threads: int) -> Extractor:
     """The same extractor with torch modules in place of the graphs."""
     import torch
 
     from tag2box.training.detector.export import DESCRIBED, MAPS, PROPOSED, BoxGraph, PhotoGraph
-    from tag2box.training.detector.run import load_run
+    from tag2box.training.detector.exported import load_exported
 
     torch.set_num_threads(threads)
-    detector = load_run(run)
-    extractor = Extractor(run / "model", threads=threads)
+    extractor = Extractor(folder, threads=threads)
+    detector = load_exported(extractor.folder)
     extractor.photo_graph = EagerGraph(PhotoGraph(detector), ("pixels",), (*PROPOSED, *MAPS))
     extractor.box_graph = EagerGraph(BoxGraph(detector), ("boxes", *MAPS), DESCRIBED)
     return extractor
@@ -86,10 +91,11 @@ def differences(fast: Extractor, slow: Extractor, photos: list[Photo]) -> str:
     boxes = features = 0.0
     for photo in photos:
         first, second = fast.see(photo), slow.see(photo)
-        boxes = max(boxes, float(np.abs(first.boxes - second.boxes).max()))
+        for ours, theirs in zip(first.looks, second.looks, strict=True):
+            boxes = max(boxes, float(np.abs(ours.boxes - theirs.boxes).max()))
         regions = fast.bag(first, "photo").boxes
-        ours, theirs = fast.describe(first, regions).features, slow.describe(second, regions).features
-        features = max(features, float(np.abs(ours - theirs).max() / np.abs(theirs).max()))
+        described, wanted = fast.describe(first, regions).features, slow.describe(second, regions).features
+        features = max(features, float(np.abs(described - wanted).max() / np.abs(wanted).max()))
     if features > TOLERANCE:
         raise SystemExit(f"the features differ by {features:g} of the largest")
     return f"boxes {boxes:.2g} pixels, features {features:.2g} of the largest entry"
@@ -97,15 +103,48 @@ def differences(fast: Extractor, slow: Extractor, photos: list[Photo]) -> str:
 
 def compare_speed(fast: Extractor, slow: Extractor, photos: list[Photo]) -> None:
     """Time both on each photo in turn, and print the ratio of the medians."""
-    times: dict[str, list[float]] = {"ONNX Runtime": [], "torch": []}
-    for photo in photos:
-        for name, extractor in (("ONNX Runtime", fast), ("torch", slow)):
-            start = time.perf_counter()
-            bag_of(extractor, photo)
-            times[name].append(time.perf_counter() - start)
-    medians = {name: statistics.median(values) for name, values in times.items()}
+    one_by_one: dict[str, Callable[[list[Photo]], object]] = {
+        "ONNX Runtime": lambda some: [bag_of(fast, photo) for photo in some],
+        "torch": lambda some: [bag_of(slow, photo) for photo in some],
+    }
+    medians = median_times(one_by_one, [[photo] for photo in photos])
     ratio = medians["torch"] / medians["ONNX Runtime"]
-    print(f"ONNX Runtime is {ratio:.1f} times as fast as torch ({len(photos)} photos, medians)")
+    print(f"One photo after the other: {ratio:.2f} times as fast as torch ({len(photos)} photos, medians)")
+
+
+def compare_many(alone: Extractor, slow: Extractor, photos: list[Photo], threads: int) -> None:
+    """Time groups of photos, each core at a photo of its own; torch may work so too, or with all cores at one photo."""
+    import torch
+
+    def torch_side_by_side(some: list[Photo]) -> object:
+        torch.set_num_threads(1)
+        try:
+            return list(pool.map(lambda photo: bag_of(slow, photo), some))
+        finally:
+            torch.set_num_threads(threads)
+
+    with ThreadPoolExecutor(threads) as pool:
+        ways: dict[str, Callable[[list[Photo]], object]] = {
+            "ONNX Runtime": lambda some: list(pool.map(lambda photo: bag_of(alone, photo), some)),
+            "torch, all cores at one photo": lambda some: [bag_of(slow, photo) for photo in some],
+            "torch, each core at its own": torch_side_by_side,
+        }
+        groups = [photos[start : start + GROUP] for start in range(0, len(photos), GROUP)]
+        medians = median_times(ways, [group for group in groups if len(group) == GROUP])
+    for name in list(ways)[1:]:
+        ratio = medians[name] / medians["ONNX Runtime"]
+        print(f"Many photos: {ratio:.2f} times as fast as {name} (groups of {GROUP}, medians)")
+
+
+def median_times(ways: dict[str, Callable[[list[Photo]], object]], groups: list[list[Photo]]) -> dict[str, float]:
+    """Seconds that each way takes for a group, the ways taking turns."""
+    times: dict[str, list[float]] = {name: [] for name in ways}
+    for group in groups:
+        for name, way in ways.items():
+            start = time.perf_counter()
+            way(group)
+            times[name].append(time.perf_counter() - start)
+    return {name: statistics.median(values) for name, values in times.items()}
 
 
 if __name__ == "__main__":

@@ -34,6 +34,7 @@ class OnnxGraph:
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = threads
         options.inter_op_num_threads = 1
+        options.add_session_config_entry("session.force_spinning_stop", "1")  # leave the cores to the other graph
         try:
             source = graph if isinstance(graph, bytes) else str(graph)
             self._session = onnxruntime.InferenceSession(source, options, providers=["CPUExecutionProvider"])

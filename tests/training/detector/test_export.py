@@ -10,8 +10,10 @@ import onnxruntime
 import pytest
 import torch
 
-from tag2box.extract import BOX_GRAPH, PHOTO_GRAPH, read_card
+from tag2box.errors import TrainingError
+from tag2box.extract import BOX_GRAPH, CARD_NAME, PHOTO_GRAPH, Card, read_card, write_card
 from tag2box.training.detector.export import MAPS, BoxGraph, PhotoGraph, export_model
+from tag2box.training.detector.exported import load_exported
 from tag2box.training.detector.loop import Detector
 from tag2box.training.detector.recipe import Recipe
 from tiny_training import tiny_recipe
@@ -32,6 +34,15 @@ def a_detector(recipe: Recipe) -> Detector:
     detector = Detector(recipe, 3)
     torch.nn.init.normal_(detector.heads.second.corrections.weight, std=0.3)
     return detector.eval()
+
+
+@torch.no_grad()
+def a_shaken_detector(recipe: Recipe) -> Detector:
+    """As after some training: before it, all norms are alike, and the exporter writes what is alike once."""
+    detector = a_detector(recipe)
+    for weights in detector.parameters():
+        weights.add_(torch.rand_like(weights))
+    return detector
 
 
 def session(path: Path) -> Any:
@@ -74,6 +85,48 @@ def test_both_graphs_equal_their_modules(
                 np.testing.assert_allclose(ours, theirs, atol=1e-4, rtol=1e-4)
             assert expected[2].shape == (count, card.dimension)
             assert card.embedding == (8 if share else 0)
+
+
+@torch.no_grad()
+def test_the_graphs_take_photos_of_another_size(tmp_path: Path) -> None:
+    """A closer look runs the graphs that were exported for the first."""
+    recipe = tiny_recipe(backbone_weights="imagenet")
+    detector = a_detector(recipe)
+    export_model(tmp_path / "model", detector, recipe, {"photos": 1})
+    pixels = torch.randint(0, 256, (1, 96, 128, 3), dtype=torch.uint8, generator=torch.Generator().manual_seed(0))
+    wanted = PhotoGraph(detector)(pixels)
+    found = session(tmp_path / "model" / PHOTO_GRAPH).run(None, {"pixels": pixels.numpy()})
+    for ours, expected in zip(found, wanted, strict=True):
+        np.testing.assert_allclose(ours, expected, atol=1e-4, rtol=1e-4)
+    maps = dict(zip(MAPS, (values[0] for values in wanted[2:]), strict=True))
+    answers = ran(session(tmp_path / "model" / BOX_GRAPH), maps | {"boxes": BOXES})
+    for ours, theirs in zip(answers, BoxGraph(detector)(BOXES, *maps.values()), strict=True):
+        np.testing.assert_allclose(ours, theirs, atol=1e-4, rtol=1e-4)
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("train_backbone", [False, True])
+def test_the_graphs_give_the_detector_back(tmp_path: Path, train_backbone: bool) -> None:
+    recipe = tiny_recipe(backbone_weights="imagenet", train_backbone=train_backbone)
+    detector = a_shaken_detector(recipe)
+    export_model(tmp_path, detector, recipe, {"classes": ["cat", "dog", "emu"]})
+    found = load_exported(tmp_path)
+    for part in ("backbone", "heads"):
+        expected, weights = getattr(detector, part).state_dict(), getattr(found, part).state_dict()
+        assert expected.keys() == weights.keys()
+        for name, values in expected.items():
+            assert torch.equal(values, weights[name]), name
+
+
+def test_graphs_without_names_are_refused(tmp_path: Path) -> None:
+    """Batch norm that was merged into a convolution leaves no weights with names of their own."""
+    recipe = tiny_recipe()
+    export_model(tmp_path, a_shaken_detector(recipe), recipe, {"classes": ["cat", "dog", "emu"]})
+    graph = (tmp_path / BOX_GRAPH).read_bytes()
+    (tmp_path / BOX_GRAPH).write_bytes(graph.replace(b"second.quality.bias", b"second.quality.what"))
+    write_card(tmp_path / CARD_NAME, Card.of(tmp_path, 64, 432, 8, recipe.to_json(), {"classes": ["a", "b", "c"]}))
+    with pytest.raises(TrainingError, match=r"no weights heads\.second\.quality\.bias"):
+        load_exported(tmp_path)
 
 
 def test_the_card_says_what_the_features_are(tmp_path: Path) -> None:

@@ -42,12 +42,6 @@ def load_checkpoint(path: Path, network: nn.Module, optimizer: torch.optim.Optim
     return int(json.loads(about["step"]))
 
 
-def load_weights(path: Path, network: nn.Module) -> None:
-    """Give a network the weights of a checkpoint."""
-    tensors, _ = _read(path)
-    network.load_state_dict(_under("network.", tensors))
-
-
 def _read(path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
     """All tensors of a checkpoint, and what it says of itself."""
     try:

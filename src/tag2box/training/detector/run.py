@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
-from tag2box.errors import TrainingError, reason_of
+from tag2box.errors import TrainingError
 from tag2box.files import write_json
-from tag2box.training.detector.checkpoint import CHECKPOINT_NAME, load_weights
+from tag2box.training.detector.checkpoint import CHECKPOINT_NAME
 from tag2box.training.detector.examples import Examples
 from tag2box.training.detector.export import export_model
 from tag2box.training.detector.journal import JOURNAL_NAME, read_journal
 from tag2box.training.detector.loop import Detector
-from tag2box.training.detector.recipe import Recipe, recipe_from
+from tag2box.training.detector.recipe import Recipe
 from tag2box.training.detector.workers import is_first_worker
 from tag2box.viz import draw_losses
 
@@ -39,20 +38,6 @@ def finish_run(folder: Path, detector: Detector, recipe: Recipe, examples: Examp
         return
     draw_losses(folder / "losses.png", read_journal(folder / JOURNAL_NAME))
     export_model(folder / MODEL_NAME, detector, recipe, trained_on(examples))
-
-
-def load_run(folder: Path) -> Detector:
-    """The detector as the last checkpoint of a run has it."""
-    try:
-        content = json.loads((folder / RUN_NAME).read_text(encoding="utf-8"))
-        recipe, classes = content["recipe"], content["trained_on"]["classes"]
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise TrainingError(
-            f"{folder} holds no training run: {reason_of(error)}.", "a folder of tag2box train", "check the folder."
-        ) from error
-    detector = Detector(recipe_from(recipe, str(folder / RUN_NAME)), len(classes))
-    load_weights(folder / CHECKPOINT_NAME, detector)
-    return detector.eval()
 
 
 def trained_on(examples: Examples) -> dict[str, object]:
