@@ -16,6 +16,7 @@ from tag2box.data import (
     Draws,
     EpisodePool,
     EpisodeSampler,
+    class_of_an_object,
     classes_by_images,
     classes_uniformly,
     load_episodes,
@@ -82,6 +83,28 @@ def test_classes_come_in_proportion_to_images_or_uniformly() -> None:
         sampler = EpisodeSampler(pool, 1, 1, seed=0, draw_classes=draw)
         counts = Counter(episode.classes[0] for episode in sampler.episodes(2000))
         np.testing.assert_allclose([counts[label] / 2000 for label in "abc"], shares, atol=0.04)
+
+
+def test_an_object_of_any_image_gives_the_class_and_its_image_the_first_place() -> None:
+    """Half of the images show one cat; the others three dogs and one cat."""
+    objects = {f"{n:02d}": ["cat"] if n < 10 else ["dog", "dog", "cat", "dog"] for n in range(20)}
+    pool = EpisodePool.build({image: set(labels) for image, labels in objects.items()}, None, objects)
+    episodes = EpisodeSampler(pool, 1, 3, seed=0, draw_classes=class_of_an_object).episodes(4000)
+    first = Counter((e.classes[0], e.support[0].image_id < "10") for e in episodes)
+    shares = [first["cat", True] / 4000, first["cat", False] / 4000, first["dog", False] / 4000]
+    np.testing.assert_allclose(shares, [1 / 2, 1 / 8, 3 / 8], atol=0.03)
+    others = Counter(image.image_id < "10" for e in episodes if e.classes == ("cat",) for image in e.support[1:])
+    assert others[True] / others.total() == pytest.approx((4 / 5 * 9 + 1 / 5 * 10) / 19, abs=0.02)  # all show a cat
+    for episode in episodes[:100]:
+        assert len({image.image_id for image in episode.support} | set(episode.queries)) == 4
+    with pytest.raises(ShapeError, match="2 classes were to be drawn by an object"):
+        EpisodeSampler(pool, 2, 3, seed=0, draw_classes=class_of_an_object).episode(0)
+
+
+def test_objects_of_other_classes_are_not_drawn() -> None:
+    pool = EpisodePool.build({str(n): ["cat", "dog"] for n in range(5)} | {"6": ["dog"]}, ["cat"])
+    episodes = EpisodeSampler(pool, 1, 2, seed=1, draw_classes=class_of_an_object).episodes(50)
+    assert {episode.classes for episode in episodes} == {("cat",)}
 
 
 def test_every_image_of_a_class_has_the_same_chance() -> None:

@@ -29,6 +29,7 @@ def test_every_experiment_that_ships_can_be_run(path: Path) -> None:
         (GOOD + "kappas = 3\n", "unknown key 'kappas'"),
         (GOOD.replace("vmf-mil", "vmf-mli"), "methods is 'vmf-mli'"),
         (GOOD + 'draw = "often"\n', "draw is 'often'"),
+        (GOOD + 'draw = "by objects"\nways = [1, 5]\n', r"ways is \(1, 5\)"),
         (GOOD + "shots = []\n", "shots is"),
         (GOOD + "tasks = 0\n", "tasks is"),
         (GOOD + '[[paper]]\nmethod = "mi-svm"\nmeasure = "mAP"\nvalue = 1\n', "paper is 'mi-svm'"),

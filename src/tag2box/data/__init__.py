@@ -5,7 +5,15 @@ from tag2box.data.coco import read_coco
 from tag2box.data.dataset import Dataset, DatasetImage
 from tag2box.data.draws import Draws
 from tag2box.data.episode_files import load_episodes, save_episodes
-from tag2box.data.episodes import ClassDraw, EpisodePool, EpisodeSampler, classes_by_images, classes_uniformly, pool_of
+from tag2box.data.episodes import (
+    ClassDraw,
+    EpisodePool,
+    EpisodeSampler,
+    class_of_an_object,
+    classes_by_images,
+    classes_uniformly,
+    pool_of,
+)
 from tag2box.data.ilsvrc import read_ilsvrc
 from tag2box.data.splits import Split, coco_to_voc, hold_out_classes, load_split, split_names
 from tag2box.data.voc import read_voc
@@ -18,6 +26,7 @@ __all__ = [
     "EpisodePool",
     "EpisodeSampler",
     "Split",
+    "class_of_an_object",
     "classes_by_images",
     "classes_uniformly",
     "coco_to_voc",

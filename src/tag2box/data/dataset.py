@@ -31,9 +31,14 @@ class DatasetImage:
         return self.truth.image_id
 
     @property
+    def objects(self) -> tuple[str, ...]:
+        """The class of each object that counts."""
+        return tuple(self.truth.labels[~self.truth.ignore].tolist())
+
+    @property
     def tags(self) -> frozenset[str]:
         """Classes of the objects that count: an object that is ignored gives no tag."""
-        return frozenset(self.truth.labels[~self.truth.ignore].tolist())
+        return frozenset(self.objects)
 
 
 @final

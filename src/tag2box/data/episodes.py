@@ -7,18 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import final
+from typing import NamedTuple, final
 
 from tag2box.arrays import require_number
 from tag2box.data.dataset import Dataset
 from tag2box.data.draws import Draws
-from tag2box.errors import NoImagesOfClassError, PoolTooSmallError
+from tag2box.errors import NoImagesOfClassError, PoolTooSmallError, ShapeError
 from tag2box.types import Episode, TaggedImage, require_tag_set
 
 Tags = Mapping[str, Collection[str]]
 """Image id → the classes that the image shows."""
 
-ClassDraw = Callable[["EpisodePool", int, Draws], list[str]]
+ClassDraw = Callable[["EpisodePool", int, Draws], "DrawnClasses"]
 """Draws so many different classes from a pool."""
 
 
@@ -32,10 +32,17 @@ class EpisodePool:
     classes: tuple[str, ...]
     images: Mapping[str, tuple[str, ...]]
     """Class → ids of the images that show it."""
+    objects: Mapping[str, tuple[str, ...]]
+    """Image id → the class of each object to be found in it, for draws that count objects."""
 
     @classmethod
-    def build(cls, tags: Tags, classes: Collection[str] | None = None) -> EpisodePool:
-        """A pool of all images; only ``classes`` (by default all that occur) become targets."""
+    def build(
+        cls, tags: Tags, classes: Collection[str] | None = None, objects: Mapping[str, Sequence[str]] | None = None
+    ) -> EpisodePool:
+        """A pool of all images; only ``classes`` (by default all that occur) become targets.
+
+        Without ``objects``, an image counts as having one object of each of its classes.
+        """
         for image, labels in tags.items():
             require_tag_set(image, labels)
         wanted = tuple(sorted(set(classes) if classes is not None else {c for labels in tags.values() for c in labels}))
@@ -48,17 +55,27 @@ class EpisodePool:
                     "at least one image of every target class",
                     "check the spelling of the class, or leave it out.",
                 )
-        return cls(tags, ids, wanted, images)
+        shown: Mapping[str, Collection[str]] = objects if objects is not None else tags
+        targets = {image: tuple(sorted(label for label in shown[image] if label in images)) for image in ids}
+        return cls(tags, ids, wanted, images, targets)
 
 
 def pool_of(dataset: Dataset, least: int) -> EpisodePool:
     """The tagged images of a dataset; classes with fewer than ``least`` of them are not asked for."""
     tags = {image.image_id: image.tags for image in dataset.images if image.tags}
     images = {label: sum(label in labels for labels in tags.values()) for label in dataset.classes}
-    return EpisodePool.build(tags, [label for label in dataset.classes if images[label] >= least])
+    enough = [label for label in dataset.classes if images[label] >= least]
+    return EpisodePool.build(tags, enough, {image.image_id: image.objects for image in dataset.images})
 
 
-def classes_by_images(pool: EpisodePool, count: int, draws: Draws) -> list[str]:
+class DrawnClasses(NamedTuple):
+    """Classes of a task, and images that its support must have."""
+
+    classes: list[str]
+    images: list[str]
+
+
+def classes_by_images(pool: EpisodePool, count: int, draws: Draws) -> DrawnClasses:
     """Classes in proportion to their number of images, as in the paper's tables."""
     remaining, chosen = list(pool.classes), []
     for _ in range(count):
@@ -69,12 +86,21 @@ def classes_by_images(pool: EpisodePool, count: int, draws: Draws) -> list[str]:
                 break
         chosen.append(label)
         remaining.remove(label)
-    return chosen
+    return DrawnClasses(chosen, [])
 
 
-def classes_uniformly(pool: EpisodePool, count: int, draws: Draws) -> list[str]:
+def classes_uniformly(pool: EpisodePool, count: int, draws: Draws) -> DrawnClasses:
     """Every class with the same chance."""
-    return draws.sample(pool.classes, count)
+    return DrawnClasses(draws.sample(pool.classes, count), [])
+
+
+def class_of_an_object(pool: EpisodePool, count: int, draws: Draws) -> DrawnClasses:
+    """The class of any object of any image, with that image: how common object localization is usually compared."""
+    if count != 1:
+        raise ShapeError(f"{count} classes were to be drawn by an object.", "one", "draw by images, or uniformly.")
+    images = [image for image, objects in pool.objects.items() if objects]
+    image = images[draws.below(len(images))]
+    return DrawnClasses(draws.sample(pool.objects[image], 1), [image])
 
 
 @final
@@ -109,10 +135,11 @@ class EpisodeSampler:
     def episode(self, index: int) -> Episode:
         """The task at ``index`` of this seed's sequence."""
         draws = Draws(self.seed, index)
-        classes = self.draw_classes(self.pool, self.ways, draws)
-        taken: list[str] = []
-        for label in classes:
-            taken += self._draw(label, self.pool.images[label], self.shots, taken, draws)
+        classes, given = self.draw_classes(self.pool, self.ways, draws)
+        taken = list(given)
+        for place, label in enumerate(classes):
+            more = self.shots - len(given[place : place + 1])
+            taken += self._draw(label, self.pool.images[label], more, taken, draws)
         asked: list[str] = []
         for label in classes:
             asked += self._draw(label, self.pool.images[label], self.queries, taken + asked, draws)

@@ -9,14 +9,18 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, final
 
-from tag2box.data import ClassDraw, classes_by_images, classes_uniformly
+from tag2box.data import ClassDraw, class_of_an_object, classes_by_images, classes_uniformly
 from tag2box.errors import SpecificationError
 from tag2box.evaluation import Matches, ap_11_points, ap_101_points, match_coco, match_voc
 from tag2box.experiments.bench.figures_of_merit import AGNOSTIC, PRECISION, QUERY, SUPPORT
 from tag2box.experiments.bench.trials import Matcher
 from tag2box.methods.lineup import LINEUP
 
-DRAWS: Mapping[str, ClassDraw] = MappingProxyType({"by images": classes_by_images, "uniformly": classes_uniformly})
+BY_OBJECTS = "by objects"
+"""For tasks of one class only."""
+DRAWS: Mapping[str, ClassDraw] = MappingProxyType(
+    {"by images": classes_by_images, "uniformly": classes_uniformly, BY_OBJECTS: class_of_an_object}
+)
 EVERY_IMAGE = "every image"
 """Instead of drawing, one task a class with all its images."""
 MEASURES = (QUERY, SUPPORT, AGNOSTIC, PRECISION)
@@ -63,7 +67,8 @@ class Specification:
     tasks: int = 2000
     seed: int = 1357
     draw: str = "by images"
-    """How the classes of a task are drawn: ``by images``, ``uniformly``, or ``every image`` of each class at once"""
+    """How the classes of a task are drawn: ``by images``, ``uniformly``, ``by objects`` (an image, then one of its
+    objects), or ``every image`` of each class at once"""
     rule: str = "VOC"
     """Of average precision"""
     show: tuple[str, ...] = (QUERY, PRECISION)
@@ -93,6 +98,8 @@ class Specification:
         for name, numbers in (("shots", self.shots), ("ways", self.ways), ("tasks", (self.tasks,))):
             if not numbers or min(numbers) < 1:
                 raise _wrong(name, numbers, "whole numbers from 1 on")
+        if self.draw == BY_OBJECTS and self.ways != (1,):
+            raise _wrong("ways", self.ways, f"[1], as tasks drawn {BY_OBJECTS} have one class")
 
 
 def read_specification(path: Path) -> Specification:
