@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import fields, replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from tag2box.errors import ResultError
 from tag2box.evaluation import Interval, Verdict
 from tag2box.experiments.bench.comparing import Comparison, difference
 from tag2box.experiments.bench.figures_of_merit import PRECISION, QUERY, SUPPORT
-from tag2box.experiments.bench.reports import sentence
+from tag2box.experiments.bench.reports import sentence, shown
 from tag2box.experiments.bench.rows import Row, RowResult, load_result, save_result
 from tag2box.experiments.bench.specification import Expectation
 
@@ -35,8 +36,9 @@ def a_result(*hits: bool) -> RowResult:
     verdicts = tuple((Verdict.right if hit else Verdict.part,) for hit in hits)
     support = tuple((hit, True) for hit in hits)
     figures = {name: Interval(0.5, 0.4, 0.6, 4) for name in (QUERY, SUPPORT, PRECISION)}
+    classes, tasks = ("cat", "cat", "dog", "dog"), (0, 1, 2, 3)
     return RowResult(
-        figures, {"cat": {QUERY: 0.5, "AP": None}}, ("cat", "cat", "dog", "dog"), (0, 1, 2, 3), verdicts, support, 1.5
+        figures, {"cat": {QUERY: 0.5, "AP": None}}, classes, tasks, verdicts, support, (0.4, 0.5, 0.5, 0.6), 1.5
     )
 
 
@@ -53,6 +55,15 @@ def test_a_result_survives_its_file(tmp_path: Path) -> None:
     assert load_result(path) == result
 
 
+def test_a_number_without_an_interval_survives_too(tmp_path: Path) -> None:
+    lonely = Interval(0.5, float("nan"), float("nan"), 1)
+    save_result(tmp_path / "one.json", ROW, replace(a_result(True), figures={PRECISION: lonely}), {})
+    found = load_result(tmp_path / "one.json").figures[PRECISION]
+    assert (found.value, found.trials) == (0.5, 1)
+    assert np.isnan([found.low, found.high]).all()
+    assert shown(found) == "50.0"
+
+
 @pytest.mark.parametrize("content", ["", "[]", "{}", '{"format": "tag2box-result-1"}'])
 def test_another_file_is_refused(tmp_path: Path, content: str) -> None:
     path = tmp_path / "result.json"
@@ -67,7 +78,20 @@ def test_differences_are_paired_and_macro() -> None:
     assert gap.value == pytest.approx(0.25)  # cats 1 against 1/2, dogs the same
     assert gap.low >= 0.0
     assert difference(better, worse, SUPPORT, 4).value == pytest.approx(0.125)
-    assert difference(better, worse, PRECISION, 4).value == pytest.approx(0.0)
+
+
+def test_differences_in_precision_are_those_without_each_group_of_tasks() -> None:
+    """Both methods lose the same when a task is left out: the difference is certain, though neither number is."""
+    ours, theirs = a_result(True, True, True, False), a_result(True, False, True, False)
+    better = replace(
+        ours,
+        figures={PRECISION: Interval(0.7, 0.2, 1.0, 4)},
+        precision_without=tuple(value + 0.2 for value in theirs.precision_without),
+    )
+    gap = difference(better, theirs, PRECISION, 4)
+    assert (gap.value, gap.low, gap.high) == pytest.approx((0.2, 0.2, 0.2))
+    swapped = replace(better, precision_without=(0.6, 0.5, 0.5, 0.4))
+    assert difference(swapped, theirs, PRECISION, 4).low < 0.0
 
 
 def test_results_of_other_tasks_are_not_compared() -> None:

@@ -9,7 +9,7 @@ from typing import final
 import numpy as np
 
 from tag2box.errors import ResultError
-from tag2box.evaluation import Interval, paired_difference
+from tag2box.evaluation import Interval, jackknife_interval, paired_difference
 from tag2box.evaluation.intervals import Statistic
 from tag2box.experiments.bench.figures_of_merit import PRECISION, QUERY, RESAMPLES, macro_corloc, query_hits
 from tag2box.experiments.bench.rows import Row, RowResult
@@ -47,18 +47,16 @@ def comparisons(specification: Specification, results: Mapping[Row, RowResult]) 
 
 
 def difference(better: RowResult, worse: RowResult, measure: str, tasks: int) -> Interval:
-    """How much better, paired by task; for average precision from the two intervals, as if they were independent."""
-    if measure == PRECISION:
-        first, second = better.figures[PRECISION], worse.figures[PRECISION]
-        gap = first.value - second.value
-        half = float(np.hypot(first.high - first.low, second.high - second.low)) / 2
-        return Interval(gap, gap - half, gap + half, tasks)
+    """How much better, paired by task."""
     if (better.tasks, better.labels) != (worse.tasks, worse.labels):
         raise ResultError(
             "two results that are compared come from different tasks.",
             "results of one experiment",
             "delete them and run the experiment again.",
         )
+    if measure == PRECISION:
+        gap = better.figures[PRECISION].value - worse.figures[PRECISION].value
+        return jackknife_interval(gap, np.subtract(better.precision_without, worse.precision_without), tasks)
     rng = np.random.default_rng(0)
     return paired_difference(
         _statistic(better, measure, tasks), _statistic(worse, measure, tasks), tasks, rng, resamples=RESAMPLES

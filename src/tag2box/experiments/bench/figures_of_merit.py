@@ -6,18 +6,21 @@ g = tasks
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
-from tag2box.arrays import Ints
+from tag2box.arrays import Array, Ints
 from tag2box.evaluation import (
     Interval,
     Matches,
     TaskMatches,
     Verdict,
+    jackknife_interval,
     mean_average_precision,
     t_interval,
     task_bootstrap,
+    without_each_group,
 )
 from tag2box.evaluation.intervals import Statistic
 from tag2box.experiments.bench.trials import Trial
@@ -26,20 +29,35 @@ RESAMPLES = 500
 QUERY, SUPPORT, AGNOSTIC, PRECISION = "query CorLoc", "support CorLoc", "class-agnostic CorLoc", "mAP"
 
 
-def measure(trials: Sequence[Trial], tasks: int, rule: Callable[[Matches], float]) -> dict[str, Interval]:
+def measure(trials: Sequence[Trial], tasks: int, precision: Precision) -> dict[str, Interval]:
     """The four numbers that the paper's tables report."""
     labels, owners = [trial.label for trial in trials], [trial.task for trial in trials]
     support = [trial.support for trial in trials]
     statistics = {
         QUERY: macro_corloc(labels, owners, [query_hits(trial.query) for trial in trials], tasks),
         SUPPORT: macro_corloc(labels, owners, support, tasks),
-        PRECISION: mean_average_precision(list(matches_by_class(trials, tasks).values()), rule, tasks),
     }
     found = {
         name: task_bootstrap(statistic, tasks, np.random.default_rng(0), resamples=RESAMPLES)
         for name, statistic in statistics.items()
     }
-    return found | {AGNOSTIC: t_interval([hit for hits in support for hit in hits])}
+    found[AGNOSTIC] = t_interval([hit for hits in support for hit in hits])
+    return found | {PRECISION: jackknife_interval(precision.value, precision.without, tasks)}
+
+
+class Precision(NamedTuple):
+    """Mean average precision of all tasks, and what its interval is made of."""
+
+    value: float
+    without: Array
+    """Without each group of tasks in turn; empty where there is nothing to leave out"""
+
+
+def precision_of(trials: Sequence[Trial], tasks: int, rule: Callable[[Matches], float]) -> Precision:
+    """Mean average precision over the classes that tasks have queries for."""
+    statistic = mean_average_precision(list(matches_by_class(trials, tasks).values()), rule, tasks)
+    value = statistic(np.arange(tasks))
+    return Precision(value, without_each_group(statistic, tasks) if tasks > 1 and not np.isnan(value) else np.empty(0))
 
 
 def query_hits(query: Sequence[Verdict]) -> tuple[bool, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from math import isnan
 from typing import final
 
 from tag2box.evaluation import Interval
@@ -123,7 +124,9 @@ def sentence(comparison: Comparison) -> str:
 
 
 def shown(interval: Interval) -> str:
-    """A value in percent with its interval."""
+    """A value in percent with its interval; a single trial has none."""
+    if isnan(interval.low):
+        return f"{100 * interval.value:.1f}"
     return f"{100 * interval.value:.1f} ({100 * interval.low:.1f}…{100 * interval.high:.1f})"
 
 

@@ -17,9 +17,11 @@ from tag2box.experiments.bench.specification import Specification
 from tag2box.files import write_json
 from tag2box.methods.lineup import Chosen
 
-FORMAT = "tag2box-result-1"
+FORMAT = "tag2box-result-2"
 BY_CLASS = (QUERY, "AP")
 """Measures of each class."""
+UNKNOWN = {"low": float("nan"), "high": float("nan")}
+"""The ends of an interval that a file does not have."""
 
 
 @final
@@ -87,6 +89,8 @@ class RowResult:
     query: tuple[tuple[Verdict, ...], ...]
     """What the query image of each trial shows, if there is one"""
     support: tuple[tuple[bool, ...], ...]
+    precision_without: tuple[float, ...]
+    """mAP without each group of tasks in turn; empty where there is none"""
     seconds: float
     """From the first task to the last, on this machine"""
 
@@ -97,7 +101,8 @@ def save_result(path: Path, row: Row, result: RowResult, facts: dict[str, Any]) 
         "format": FORMAT,
         "row": asdict(row),
         **facts,
-        "figures": {name: asdict(value) for name, value in result.figures.items() if not isnan(value.value)},
+        "figures": {name: _known(value) for name, value in result.figures.items() if not isnan(value.value)},
+        "mAP without each group of tasks": list(result.precision_without),
         "by class": result.by_class,
         "seconds": result.seconds,
         "trials": {
@@ -119,12 +124,13 @@ def load_result(path: Path) -> RowResult:
             raise ValueError(f"the format is {content['format']!r}")
         trials = content["trials"]
         return RowResult(
-            {name: Interval(**value) for name, value in content["figures"].items()},
+            {name: Interval(**UNKNOWN | value) for name, value in content["figures"].items()},
             content["by class"],
             tuple(trials["class"]),
             tuple(trials["task"]),
             tuple(tuple(Verdict(word) for word in verdicts) for verdicts in trials["query"]),
             tuple(_hits(bits) for bits in trials["support"]),
+            tuple(content["mAP without each group of tasks"]),
             float(content["seconds"]),
         )
     except (OSError, ValueError, KeyError, TypeError) as error:
@@ -133,6 +139,11 @@ def load_result(path: Path) -> RowResult:
             f"a file of format {FORMAT!r}",
             "delete it and run the experiment again.",
         ) from error
+
+
+def _known(interval: Interval) -> dict[str, float]:
+    """What an interval says; one trial has no width, and JSON has no word for that."""
+    return {name: value for name, value in asdict(interval).items() if not isnan(value)}
 
 
 def _bits(hits: Sequence[bool]) -> str:

@@ -18,7 +18,7 @@ import numpy as np
 
 from tag2box.data import Dataset, Draws, EpisodePool, EpisodeSampler, pool_of
 from tag2box.evaluation import Matches
-from tag2box.experiments.bench.figures_of_merit import QUERY, matches_by_class, measure, query_hits
+from tag2box.experiments.bench.figures_of_merit import QUERY, matches_by_class, measure, precision_of, query_hits
 from tag2box.experiments.bench.rows import Row, RowResult, save_result
 from tag2box.experiments.bench.sources import load_source
 from tag2box.experiments.bench.specification import DRAWS, EVERY_IMAGE, RULES
@@ -105,13 +105,15 @@ def result_of(trials: Sequence[Trial], tasks: int, rule: Callable[[Matches], flo
         precision = rule(found.drawn(once))
         shown = None if isnan(precision) else precision
         by_class[label] = {QUERY: float(np.mean(hits)) if hits else None, "AP": shown, "queries": len(hits)}
+    over_classes = precision_of(trials, tasks, rule)
     return RowResult(
-        measure(trials, tasks, rule),
+        measure(trials, tasks, over_classes),
         by_class,
         tuple(trial.label for trial in trials),
         tuple(trial.task for trial in trials),
         tuple(trial.query for trial in trials),
         tuple(trial.support for trial in trials),
+        tuple(over_classes.without.tolist()),
         round(seconds, 1),
     )
 
