@@ -22,6 +22,9 @@ bench_app = typer.Typer(help="Run the paper's experiments on cached features.", 
 bench_app.command("calibrate")(calibrate)
 bench_app.command("trust")(trust)
 
+FILE_WIDTH = 400
+"""Characters that a table may take where nobody's screen is too narrow for it."""
+
 Experiments = Annotated[
     list[Path], typer.Argument(help="Files that say what to run, such as experiments/*.toml.", show_default=False)
 ]
@@ -224,9 +227,11 @@ def _print_table(asked: Specification, results: dict[Row, RowResult], console: C
     from tag2box.experiments.bench.reports import make_report, sentence
 
     made = make_report(asked, results)
-    table = Table(*made.table.headings)
+    table = Table()
+    for heading in made.table.headings:
+        table.add_column(heading, overflow="fold")  # half an interval is no interval
     for line in made.table.lines:
         table.add_row(*line)
-    console.print(table)
+    console.print(table, width=None if console.is_terminal else FILE_WIDTH)
     for comparison in made.comparisons:
         console.print(sentence(comparison), markup=False, soft_wrap=True)

@@ -15,6 +15,7 @@ from tag2box.experiments.bench.specification import EVERY_IMAGE, Specification
 from tag2box.methods.lineup import LINEUP
 
 NOTHING = "–"
+BOLD = "**"
 
 
 @final
@@ -90,7 +91,7 @@ def markdown(report: Report, command: str, pictures: Sequence[str] = ()) -> str:
     if report.pace:
         text += ["", report.pace]
     if report.comparisons:
-        text += ["", *(f"- {sentence(comparison)}" for comparison in report.comparisons)]
+        text += ["", *(f"- {sentence(comparison, BOLD)}" for comparison in report.comparisons)]
     if asked.remark:
         text += ["", asked.remark.strip()]
     for picture in pictures:
@@ -112,13 +113,13 @@ def latex(report: Report) -> str:
     return f"\\begin{{tabular}}{{{columns}}}\n{body} \\\\\n\\end{{tabular}}\n"
 
 
-def sentence(comparison: Comparison) -> str:
-    """An expectation and what was seen."""
+def sentence(comparison: Comparison, mark: str = "") -> str:
+    """An expectation and what was seen, the verdict between two of ``mark``."""
     claim, gap = comparison.expectation, comparison.difference
     better, worse = LINEUP[claim.better].title, LINEUP[claim.worse].title
     where = f"{comparison.ways}-way {comparison.shots}-shot"
     return (
-        f"{better} above {worse} in {claim.measure} ({where}): **{comparison.words}**, "
+        f"{better} above {worse} in {claim.measure} ({where}): {mark}{comparison.words}{mark}, "
         f"difference {100 * gap.value:+.1f} ({100 * gap.low:+.1f} … {100 * gap.high:+.1f})"
     )
 
