@@ -105,7 +105,7 @@ def test_a_table_from_tasks_to_report(bench: Workbench, files: tuple[Path, Path]
     assert "(results/small-verdicts.svg)" in page
     assert not (parts / "small-steps.png").exists()  # no row of this table counts steps
     assert (parts / "small.csv").read_text().count("\n") == 1 + 5
-    assert (parts / "small.tex").read_text().startswith("\\begin{tabular}{lrrrr}")
+    assert (parts / "small.tex").read_text().startswith("\\begin{tabular}{lrrr}")  # the paper has no mAP here
 
 
 def test_all_images_of_a_class_at_once(bench: Workbench, files: tuple[Path, Path], tmp_path: Path) -> None:

@@ -22,8 +22,7 @@ bench_app = typer.Typer(help="Run the paper's experiments on cached features.", 
 bench_app.command("calibrate")(calibrate)
 bench_app.command("trust")(trust)
 
-FILE_WIDTH = 400
-"""Characters that a table may take where nobody's screen is too narrow for it."""
+ANY_WIDTH = 1000
 
 Experiments = Annotated[
     list[Path], typer.Argument(help="Files that say what to run, such as experiments/*.toml.", show_default=False)
@@ -222,16 +221,22 @@ def _results(bench: Workbench, asked: Specification, settings: Path | None) -> d
 
 
 def _print_table(asked: Specification, results: dict[Row, RowResult], console: Console) -> None:
+    """A table, or a list where the screen is too narrow for one: half an interval is no interval."""
+    from rich.measure import Measurement
     from rich.table import Table
 
-    from tag2box.experiments.bench.reports import make_report, sentence
+    from tag2box.experiments.bench.reports import NOTHING, make_report, sentence
 
     made = make_report(asked, results)
-    table = Table()
-    for heading in made.table.headings:
-        table.add_column(heading, overflow="fold")  # half an interval is no interval
-    for line in made.table.lines:
+    headings, lines = made.table.headings, made.table.lines
+    table = Table(*(heading.replace(", ", ",\n") for heading in headings))
+    for line in lines:
         table.add_row(*line)
-    console.print(table, width=None if console.is_terminal else FILE_WIDTH)
+    if Measurement.get(console, console.options.update(width=ANY_WIDTH), table).maximum <= console.width:
+        console.print(table)
+    else:
+        for method, *cells in lines:
+            shown = (f"{heading} {cell}" for heading, cell in zip(headings[1:], cells, strict=True) if cell != NOTHING)
+            console.print(f"{method}: {'; '.join(shown)}", markup=False, soft_wrap=True)
     for comparison in made.comparisons:
         console.print(sentence(comparison), markup=False, soft_wrap=True)

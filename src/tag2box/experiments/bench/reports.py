@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import isnan
-from typing import final
+from typing import NamedTuple, final
 
 from tag2box.evaluation import Interval
 from tag2box.experiments.bench.comparing import Comparison, comparisons
@@ -45,21 +45,17 @@ class Report:
 
 def make_report(specification: Specification, results: Mapping[Row, RowResult]) -> Report:
     """Everything that there is to say about a table."""
-    cells = [(ways, shots) for ways in specification.ways for shots in specification.shots]
-    columns = [
-        f"{_cell_name(specification, cell)}{measure}, {who}"
-        for cell in cells
-        for measure in specification.show
-        for who in ("paper", "ours")
-    ]
+    columns = list(_columns(specification))
     found = {(row.method, row.ways, row.shots): result for row, result in results.items()}
-    lines = [(LINEUP[method].title, *_cells(specification, found, method, cells)) for method in specification.methods]
-    measures = [measure for measure in BY_CLASS if len(cells) == 1 and _is_known(results, measure)]
+    lines = [(LINEUP[method].title, *_cells(specification, found, method, columns)) for method in specification.methods]
+    one_cell = len(specification.ways) == len(specification.shots) == 1
+    measures = [measure for measure in BY_CLASS if one_cell and _is_known(results, measure)]
     by_class = {measure: _class_table(specification, results, measure) for measure in measures}
     judged = tuple(comparisons(specification, results))
     pace = _pace(results) if specification.draw == EVERY_IMAGE else ""
     minutes = sum(result.seconds for result in results.values()) / 60
-    return Report(specification, Table(("method", *columns), tuple(lines)), by_class, judged, pace, minutes)
+    headings = (_heading(specification, column) for column in columns)
+    return Report(specification, Table(("method", *headings), tuple(lines)), by_class, judged, pace, minutes)
 
 
 def page(sections: Sequence[tuple[Report, str]]) -> str:
@@ -131,26 +127,46 @@ def shown(interval: Interval) -> str:
     return f"{100 * interval.value:.1f} ({100 * interval.low:.1f}…{100 * interval.high:.1f})"
 
 
+class _Column(NamedTuple):
+    """A measure at one number of ways and shots, the paper's or ours."""
+
+    ways: int
+    shots: int
+    measure: str
+    of_paper: bool
+
+
+def _columns(specification: Specification) -> Iterator[_Column]:
+    """Ours, each after the paper's where it printed any."""
+    printed = {(value.ways, value.shots, value.measure) for value in specification.paper}
+    for ways in specification.ways:
+        for shots in specification.shots:
+            for measure in specification.show:
+                if (ways, shots, measure) in printed:
+                    yield _Column(ways, shots, measure, of_paper=True)
+                yield _Column(ways, shots, measure, of_paper=False)
+
+
 def _cells(
     specification: Specification,
     found: Mapping[tuple[str, int, int], RowResult],
     method: str,
-    cells: Sequence[tuple[int, int]],
+    columns: Sequence[_Column],
 ) -> Iterator[str]:
     printed = {(value.method, value.measure, value.ways, value.shots): value.value for value in specification.paper}
-    for ways, shots in cells:
+    for ways, shots, measure, of_paper in columns:
+        paper = printed.get((method, measure, ways, shots))
         result = found.get((method, ways, shots))
-        for measure in specification.show:
-            paper = printed.get((method, measure, ways, shots))
+        if of_paper:
             yield f"{paper:g}" if paper is not None else NOTHING
+        else:
             yield shown(result.figures[measure]) if result is not None else NOTHING
 
 
-def _cell_name(specification: Specification, cell: tuple[int, int]) -> str:
-    ways, shots = cell
-    parts = [f"N = {ways}"] if len(specification.ways) > 1 else []
-    parts += [f"K = {shots}"] if len(specification.shots) > 1 else []
-    return " ".join(parts) + (" " if parts else "")
+def _heading(specification: Specification, column: _Column) -> str:
+    parts = [f"N = {column.ways}"] if len(specification.ways) > 1 else []
+    parts += [f"K = {column.shots}"] if len(specification.shots) > 1 else []
+    return " ".join([*parts, f"{column.measure}, {'paper' if column.of_paper else 'ours'}"])
 
 
 def _pace(results: Mapping[Row, RowResult]) -> str:
