@@ -11,6 +11,9 @@ from matplotlib.figure import Figure
 
 from tag2box.arrays import Array
 
+SHARE_COLOURS = ("#0a7d3b", "#7f7f7f", "#d55e00", "#e69f00", "#56b4e9", "#0072b2", "#cc79a7")
+"""The first is for what is right; all can be told apart by eyes that do not see red or green."""
+
 
 @final
 @dataclass(frozen=True, eq=False)
@@ -40,15 +43,15 @@ def draw_curves(
 
 def draw_shares(title: str, kinds: Sequence[str], shares: Mapping[str, Sequence[float]]) -> Figure:
     """A bar for each name, cut into the shares of each kind."""
-    figure = Figure(figsize=(9.0, 1.2 + 0.5 * len(shares)), layout="constrained")
+    figure = Figure(figsize=(9.0, 1.8 + 0.4 * len(shares)), layout="constrained")
     axes = figure.add_subplot(xlabel="share of the query images in %", title=title)
     names = list(shares)
     values = 100.0 * np.array([list(shares[name]) for name in names])  # (names, kinds)
     starts = np.cumsum(values, axis=1) - values
     for number, kind in enumerate(kinds):
-        colour = "#0a7d3b" if number == 0 else f"C{number}"
+        colour = SHARE_COLOURS[number % len(SHARE_COLOURS)]
         axes.barh(names, values[:, number], left=starts[:, number], label=kind, color=colour)
     axes.invert_yaxis()
-    axes.legend(frameon=False, ncols=4, loc="upper center", bbox_to_anchor=(0.5, -0.35 if len(names) < 4 else -0.18))
+    figure.legend(frameon=False, ncols=4, loc="outside lower center")
     axes.spines[["top", "right"]].set_visible(False)
     return figure

@@ -39,15 +39,16 @@ def steps_chart(results: Mapping[Row, RowResult]) -> Figure | None:
 
 
 def misses_chart(results: Mapping[Row, RowResult]) -> Figure | None:
-    """What the best region of the query images shows, method by method, if there were queries."""
+    """What the best region of the query images shows, method by method, with the fewest ways and shots of a table."""
+    ways, shots = min(((row.ways, row.shots) for row in results), default=(0, 0))
     shares = {}
     for row, result in results.items():
         found = [verdict for verdicts in result.query for verdict in verdicts]
-        if found:
+        if found and (row.ways, row.shots) == (ways, shots):
             shares[LINEUP[row.method].title] = [found.count(kind) / len(found) for kind in Verdict]
     if not shares:
         return None
-    return draw_shares("What the chosen box shows", [str(kind) for kind in Verdict], shares)
+    return draw_shares(f"What the chosen box shows, N = {ways}, K = {shots}", [str(kind) for kind in Verdict], shares)
 
 
 def kappa_chart() -> Figure:
