@@ -9,12 +9,13 @@ import numpy as np
 import pytest
 
 from tag2box.errors import ResultError
-from tag2box.evaluation import Interval, Verdict
+from tag2box.evaluation import Interval, Matches, Verdict, ap_area
 from tag2box.experiments.bench.comparing import Comparison, difference
-from tag2box.experiments.bench.figures_of_merit import PRECISION, QUERY, SUPPORT
+from tag2box.experiments.bench.figures_of_merit import PRECISION, QUERY, SUPPORT, measure, precision_of
 from tag2box.experiments.bench.reports import sentence, shown
 from tag2box.experiments.bench.rows import Row, RowResult, load_result, save_result
 from tag2box.experiments.bench.specification import Expectation
+from tag2box.experiments.bench.trials import Trial
 
 ROW = Row("voc07", "vmf-mil", 1, 5, 4, 0, "by images", "VOC", (("kappa", 15.0),), "an extractor")
 OTHERS = {
@@ -107,3 +108,14 @@ def test_a_difference_in_words(low: float, high: float, words: str) -> None:
     text = "vMF-MIL above MI-SVM in query CorLoc (1-way 5-shot): "
     assert f"{text}{words}," in sentence(comparison)
     assert f"{text}**{words}**," in sentence(comparison, "**")
+
+
+def test_where_one_task_has_all_objects_precision_has_no_interval() -> None:
+    """Without that task there is nothing to find, and so no precision."""
+    found = Matches(np.array([0.9]), np.array([True]), np.array([False]), 1)
+    nothing = Matches(np.array([0.9]), np.array([False]), np.array([True]), 0)
+    trials = [Trial(task, "cat", (), (), matches) for task, matches in enumerate([found, nothing])]
+    precision = precision_of(trials, 2, ap_area)
+    assert precision.value == 1.0
+    assert precision.without.size == 0
+    assert np.isnan(measure(trials, 2, precision)[PRECISION].low)

@@ -50,14 +50,14 @@ class Precision(NamedTuple):
 
     value: float
     without: Array
-    """Without each group of tasks in turn; empty where there is nothing to leave out"""
+    """Without each group of tasks in turn; empty where nothing can be left out, or nothing would be left to find"""
 
 
 def precision_of(trials: Sequence[Trial], tasks: int, rule: Callable[[Matches], float]) -> Precision:
     """Mean average precision over the classes that tasks have queries for."""
     statistic = mean_average_precision(list(matches_by_class(trials, tasks).values()), rule, tasks)
-    value = statistic(np.arange(tasks))
-    return Precision(value, without_each_group(statistic, tasks) if tasks > 1 and not np.isnan(value) else np.empty(0))
+    without = without_each_group(statistic, tasks) if tasks > 1 else np.empty(0)
+    return Precision(statistic(np.arange(tasks)), without if np.isfinite(without).all() else np.empty(0))
 
 
 def query_hits(query: Sequence[Verdict]) -> tuple[bool, ...]:
