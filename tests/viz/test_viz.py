@@ -64,6 +64,14 @@ def page_photo(folder: Path) -> PagePhoto:
     return PagePhoto(folder / "photo.jpg", 30, 40, (DrawnBox(box, "a <b> & c", RIGHT),), "words & <more>")
 
 
+def test_the_same_figure_gives_the_same_file(tmp_path: Path) -> None:
+    """Otherwise every report would look changed."""
+    for ending in (".svg", ".png"):
+        for name in ("one", "two"):
+            save_figure(draw_em(replay(2), title="EM"), tmp_path / f"{name}{ending}")
+        assert (tmp_path / f"one{ending}").read_bytes() == (tmp_path / f"two{ending}").read_bytes()
+
+
 def test_a_page_shows_photos_with_their_boxes_and_escapes_words(tmp_path: Path) -> None:
     section = PageSection("cats & <dogs>", "two", [page_photo(tmp_path)])
     write_page(tmp_path / "page.html", "A <title>", "some words", [section], navy)

@@ -90,9 +90,11 @@ def test_classes_learned_together_are_those_learned_alone(name: str) -> None:
     assert not np.allclose(together["dog"].score(bags[0]), alone.score(bags[0]))
 
 
-@pytest.mark.parametrize("name", [name for name in LINEUP if "detector" in name])
-@pytest.mark.parametrize("setting", ["tau", "balanced"])
-def test_every_setting_of_a_cosine_head_counts(name: str, setting: str) -> None:
+OWN_SETTINGS = [(name, setting) for name, entry in LINEUP.items() if entry.like for setting in entry.grid]
+
+
+@pytest.mark.parametrize(("name", "setting"), OWN_SETTINGS)
+def test_what_is_chosen_beside_the_settings_of_another_counts(name: str, setting: str) -> None:
     scores = []
     for value in (LINEUP[name].grid[setting][0], LINEUP[name].grid[setting][-1]):
         learner = LINEUP[name].build(some_ingredients(), some_choice(name) | {setting: value})

@@ -48,6 +48,8 @@ GUIDED_GRID = {
     "steps": STEPS,
 }
 GAUSSIAN_GRID = {"sigma": (0.7, 1.0, 1.5, 2.0, 3.0, 5.0), "background_weight": (0.03, 0.1, 0.3, 1.0, 3.0)}
+RULE_GRID = {"background_factor": (1.0, 2.0, 4.0, 8.0, 16.0, 32.0)}
+"""How much more the background weighs where a rule updates κ, and makes it ten times as large as the constant"""
 HEAD_GRID = {"tau": (1.25, 2.5, 5.0, 10.0, 20.0), "balanced": (0.0, 1.0)}
 
 
@@ -102,7 +104,8 @@ def _random_start(known: Ingredients, chosen: Chosen) -> VmfMil:
 
 
 def _kappa_rule(known: Ingredients, chosen: Chosen, *, rule: str) -> VmfMil:
-    return replace(_vmf(known, chosen), kappa_rule=KAPPA_RULES[rule])
+    weight = chosen["background_factor"] * chosen["background_weight"]
+    return replace(_vmf(known, chosen), kappa_rule=KAPPA_RULES[rule], background_weight=weight)
 
 
 def _objectness_background(known: Ingredients, chosen: Chosen) -> VmfMil:
@@ -148,7 +151,8 @@ def _likeness_detector(known: Ingredients, chosen: Chosen) -> LikenessLearner:
 
 
 _KAPPA_ENTRIES = {
-    f"kappa-{rule}": Entry(f"κ by {rule}", partial(_kappa_rule, rule=rule), like="vmf-mil") for rule in KAPPA_RULES
+    f"kappa-{rule}": Entry(f"κ by {rule}", partial(_kappa_rule, rule=rule), RULE_GRID, like="vmf-mil")
+    for rule in KAPPA_RULES
 }
 
 _STEP_ENTRIES = {
