@@ -11,7 +11,14 @@ import pytest
 from tag2box.errors import ResultError
 from tag2box.evaluation import Interval, Matches, Verdict, ap_area
 from tag2box.experiments.bench.comparing import Comparison, difference
-from tag2box.experiments.bench.figures_of_merit import PRECISION, QUERY, SUPPORT, measure, precision_of
+from tag2box.experiments.bench.figures_of_merit import (
+    PRECISION,
+    QUERY,
+    SUPPORT,
+    matches_by_class,
+    measure,
+    precision_of,
+)
 from tag2box.experiments.bench.reports import sentence, shown
 from tag2box.experiments.bench.rows import Row, RowResult, load_result, save_result
 from tag2box.experiments.bench.specification import Expectation
@@ -115,7 +122,7 @@ def test_where_one_task_has_all_objects_precision_has_no_interval() -> None:
     found = Matches(np.array([0.9]), np.array([True]), np.array([False]), 1)
     nothing = Matches(np.array([0.9]), np.array([False]), np.array([True]), 0)
     trials = [Trial(task, "cat", (), (), matches) for task, matches in enumerate([found, nothing])]
-    precision = precision_of(trials, 2, ap_area)
+    precision = precision_of(matches_by_class(trials, 2), 2, ap_area)
     assert precision.value == 1.0
     assert precision.without.size == 0
     assert np.isnan(measure(trials, 2, precision)[PRECISION].low)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -56,6 +57,11 @@ def ran(graph: Any, inputs: dict[str, torch.Tensor]) -> list[Any]:
     return answers
 
 
+def assert_same(found: Iterable[Any], wanted: Iterable[Any]) -> None:
+    for ours, theirs in zip(found, wanted, strict=True):
+        np.testing.assert_allclose(ours, theirs, atol=1e-4, rtol=1e-4)
+
+
 @torch.no_grad()
 @pytest.mark.parametrize(
     ("share", "train_backbone", "pooled"), [(0.3, False, (4, 5)), (0.0, True, (4,)), (0.3, True, (3, 5))]
@@ -71,8 +77,7 @@ def test_both_graphs_equal_their_modules(
     pixels = torch.randint(0, 256, (2, 64, 64, 3), dtype=torch.uint8, generator=torch.Generator().manual_seed(0))
     wanted = PhotoGraph(detector)(pixels)
     found = session(tmp_path / "model" / PHOTO_GRAPH).run(None, {"pixels": pixels.numpy()})
-    for ours, expected in zip(found, wanted, strict=True):
-        np.testing.assert_allclose(ours, expected, atol=1e-4, rtol=1e-4)
+    assert_same(found, wanted)
     assert found[0].shape == (2, 64 + 16 + 4 + 1, 4)
     assert ((found[1] > 0) & (found[1] < 1)).all()
     boxes = session(tmp_path / "model" / BOX_GRAPH)
@@ -81,8 +86,7 @@ def test_both_graphs_equal_their_modules(
         maps = dict(zip(MAPS, (values[number] for values in wanted[2:]), strict=True))
         for count in (1, 5):
             expected = BoxGraph(detector)(BOXES[:count], *maps.values())
-            for ours, theirs in zip(ran(boxes, maps | {"boxes": BOXES[:count]}), expected, strict=True):
-                np.testing.assert_allclose(ours, theirs, atol=1e-4, rtol=1e-4)
+            assert_same(ran(boxes, maps | {"boxes": BOXES[:count]}), expected)
             assert expected[2].shape == (count, card.dimension)
             assert card.embedding == (8 if share else 0)
 
@@ -96,12 +100,10 @@ def test_the_graphs_take_photos_of_another_size(tmp_path: Path) -> None:
     pixels = torch.randint(0, 256, (1, 96, 128, 3), dtype=torch.uint8, generator=torch.Generator().manual_seed(0))
     wanted = PhotoGraph(detector)(pixels)
     found = session(tmp_path / "model" / PHOTO_GRAPH).run(None, {"pixels": pixels.numpy()})
-    for ours, expected in zip(found, wanted, strict=True):
-        np.testing.assert_allclose(ours, expected, atol=1e-4, rtol=1e-4)
+    assert_same(found, wanted)
     maps = dict(zip(MAPS, (values[0] for values in wanted[2:]), strict=True))
     answers = ran(session(tmp_path / "model" / BOX_GRAPH), maps | {"boxes": BOXES})
-    for ours, theirs in zip(answers, BoxGraph(detector)(BOXES, *maps.values()), strict=True):
-        np.testing.assert_allclose(ours, theirs, atol=1e-4, rtol=1e-4)
+    assert_same(answers, BoxGraph(detector)(BOXES, *maps.values()))
 
 
 @torch.no_grad()

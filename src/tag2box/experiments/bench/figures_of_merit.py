@@ -5,7 +5,7 @@ g = tasks
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -53,9 +53,9 @@ class Precision(NamedTuple):
     """Without each group of tasks in turn; empty where nothing can be left out, or nothing would be left to find"""
 
 
-def precision_of(trials: Sequence[Trial], tasks: int, rule: Callable[[Matches], float]) -> Precision:
+def precision_of(classes: Mapping[str, TaskMatches], tasks: int, rule: Callable[[Matches], float]) -> Precision:
     """Mean average precision over the classes that tasks have queries for."""
-    statistic = mean_average_precision(list(matches_by_class(trials, tasks).values()), rule, tasks)
+    statistic = mean_average_precision(list(classes.values()), rule, tasks)
     without = without_each_group(statistic, tasks) if tasks > 1 else np.empty(0)
     return Precision(statistic(np.arange(tasks)), without if np.isfinite(without).all() else np.empty(0))
 

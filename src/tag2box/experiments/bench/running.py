@@ -100,12 +100,13 @@ def result_of(trials: Sequence[Trial], tasks: int, rule: Callable[[Matches], flo
     """The numbers of a row, over all classes and for each."""
     once = np.ones(tasks, dtype=np.int64)
     by_class: dict[str, dict[str, float | None]] = {}
-    for label, found in matches_by_class(trials, tasks).items():
+    classes = matches_by_class(trials, tasks)
+    for label, found in classes.items():
         hits = [hit for trial in trials if trial.label == label for hit in query_hits(trial.query)]
         precision = rule(found.drawn(once))
         shown = None if isnan(precision) else precision
         by_class[label] = {QUERY: float(np.mean(hits)) if hits else None, "AP": shown, "queries": len(hits)}
-    over_classes = precision_of(trials, tasks, rule)
+    over_classes = precision_of(classes, tasks, rule)
     return RowResult(
         measure(trials, tasks, over_classes),
         by_class,

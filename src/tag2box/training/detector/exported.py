@@ -37,7 +37,7 @@ def load_exported(folder: Path) -> Detector:
         raise TrainingError(
             f"the graphs in {folder} have no weights {missing[0]} (and {len(missing) - 1} more).",
             "a model of EfficientNet-Lite0, whose weights stand in its graphs as they were learned",
-            "use the checkpoint of the training run.",
+            "give the model that ships, or another of that backbone.",
         )
     for part, module in parts.items():
         module.load_state_dict({name: found[f"{part}.{name}"] for name in module.state_dict()})
