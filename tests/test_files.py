@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
-from tag2box.files import replacing, write_json
+from tag2box.files import TEMPORARY_SUFFIX, replacing, take_lock, write_json
 
 
 def test_json_is_written_whole(tmp_path: Path) -> None:
@@ -32,3 +34,37 @@ def test_a_failed_write_leaves_the_old_file_and_no_rubbish(tmp_path: Path) -> No
         _write_half(path)
     assert path.read_text() == "1\n"
     assert [file.name for file in tmp_path.iterdir()] == ["a.json"]
+
+
+def test_threads_that_write_the_same_file_do_not_disturb_each_other(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    with ThreadPoolExecutor(4) as threads:
+        list(threads.map(lambda number: write_json(path, [number] * 100), range(400)))
+    assert len(set(json.loads(path.read_text()))) == 1
+    assert [file.name for file in tmp_path.iterdir()] == ["a.json"]
+
+
+def test_a_temporary_file_is_hidden_beside_the_real_one_and_known_by_its_end(tmp_path: Path) -> None:
+    with replacing(tmp_path / "a.json") as first, replacing(tmp_path / "a.json") as second:
+        for temporary in (first, second):
+            temporary.write_text("1")
+        assert first != second
+        for temporary in (first, second):
+            assert temporary.parent == tmp_path
+            assert temporary.name.startswith(".a.json.")
+            assert temporary.name.endswith(TEMPORARY_SUFFIX)
+
+
+def test_a_folder_is_locked_until_its_handle_is_closed(tmp_path: Path) -> None:
+    folder = tmp_path / "new" / "run"
+    handle = take_lock(folder)
+    with pytest.raises(BlockingIOError):
+        take_lock(folder)
+    os.close(handle)
+    os.close(take_lock(folder))
+
+
+def test_a_file_cannot_be_locked_as_a_folder(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(FileExistsError):
+        take_lock(tmp_path / "file")

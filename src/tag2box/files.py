@@ -1,9 +1,11 @@
-"""Files that are either whole or not there: written to a temporary name, synced and renamed."""
+"""Files that are either whole or not there: written to a temporary name, synced and renamed; and a folder's lock."""
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
+import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,12 +15,16 @@ import numpy.typing as npt
 from safetensors import safe_open
 
 TEMPORARY_SUFFIX = ".part"
+LOCK_NAME = ".lock"
 
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """A temporary path to write to; it becomes ``path`` when the block ends well and vanishes when it does not."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}{TEMPORARY_SUFFIX}")
+    """A temporary path to write to; it becomes ``path`` when the block ends well and vanishes when it does not.
+
+    Every call has a name of its own: threads and processes may write the same file, and the last one wins.
+    """
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}{TEMPORARY_SUFFIX}")
     try:
         yield temporary
         sync(temporary)
@@ -36,6 +42,21 @@ def sync(path: Path) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
+
+
+def take_lock(folder: Path) -> int:
+    """Make the folder and take its lock, which is held until the handle is closed or the process ends, however it ends.
+
+    BlockingIOError if somebody else holds it; any other OSError if the folder cannot be written to.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    handle = os.open(folder / LOCK_NAME, os.O_CREAT | os.O_RDWR)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BaseException:
+        os.close(handle)
+        raise
+    return handle
 
 
 def read_tensors(path: Path, expected: str) -> tuple[dict[str, npt.NDArray[Any]], dict[str, str]]:

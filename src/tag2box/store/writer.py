@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 from pathlib import Path
 from types import TracebackType
@@ -10,14 +9,13 @@ from typing import Self, final
 
 from tag2box.arrays import require_shape
 from tag2box.errors import BusyStoreError, StoreError
-from tag2box.files import TEMPORARY_SUFFIX
+from tag2box.files import TEMPORARY_SUFFIX, take_lock
 from tag2box.store.header import HEADER_NAME, StoreHeader, read_header, require_same, write_header
 from tag2box.store.reader import FeatureStore
 from tag2box.store.shard import write_shard
 from tag2box.types import ProposalBag
 
 SHARD_BYTES = 256 * 1024**2
-LOCK_NAME = ".lock"
 
 
 @final
@@ -116,21 +114,16 @@ class StoreWriter:
 def _lock(folder: Path) -> int:
     """Take the store's lock; the system gives it back when the process ends, however it ends."""
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        handle = os.open(folder / LOCK_NAME, os.O_CREAT | os.O_RDWR)
+        return take_lock(folder)
+    except BlockingIOError:
+        raise BusyStoreError(
+            f"another process is writing to {folder}.",
+            "one writer at a time",
+            "wait until it is done, or write to another folder.",
+        ) from None
     except OSError as error:
         raise StoreError(
             f"{folder} cannot be used as a feature store: {error}.",
             "a folder in which files may be made",
             "choose another folder.",
         ) from error
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        os.close(handle)
-        raise BusyStoreError(
-            f"another process is writing to {folder}.",
-            "one writer at a time",
-            "wait until it is done, or write to another folder.",
-        ) from None
-    return handle
