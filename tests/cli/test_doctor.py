@@ -6,6 +6,8 @@ import json
 import os
 import re
 import shutil
+import subprocess
+import sys
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
@@ -211,3 +213,16 @@ def test_the_doctor_finds_this_place_in_order() -> None:
     assert re.search(r"runs: [1-3]\d\d regions in a synthetic photo", found["model"]["words"])
     assert set(found["python"]) == {"name", "state", "words", "remedy"}
     assert str(os.cpu_count()) in found["machine"]["words"]
+
+
+MISSING = "import sys; sys.modules['PIL'] = None; from tag2box.cli import main; main()"
+
+
+def test_the_doctor_speaks_where_a_package_is_missing() -> None:
+    """Whatever was asked for: nothing else can be imported there."""
+    for words in (["doctor"], ["localize", "photos", "-o", "run"]):
+        done = subprocess.run([sys.executable, "-c", MISSING, *words], capture_output=True, text=True, check=False)
+        assert done.returncode == 2
+        assert "python" in done.stdout
+        assert "could not be checked: ModuleNotFoundError: import of PIL halted" in done.stdout
+        assert "Traceback" not in done.stderr

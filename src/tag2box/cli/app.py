@@ -11,19 +11,18 @@ import typer
 from tag2box.cli.background import background
 from tag2box.cli.bench import bench_app
 from tag2box.cli.classes import classes_app
-from tag2box.cli.demo import demo
 from tag2box.cli.detect import detect
-from tag2box.cli.doctor import doctor
 from tag2box.cli.endings import exit_code_of
 from tag2box.cli.evaluate import evaluate
 from tag2box.cli.export import export
 from tag2box.cli.extract import extract
 from tag2box.cli.fit import fit
 from tag2box.cli.localize import localize
+from tag2box.cli.look import demo, doctor
 from tag2box.cli.measure import measure_app
 from tag2box.cli.store import store_app
+from tag2box.cli.terminal import print_version
 from tag2box.cli.train import train
-from tag2box.cli.version import print_version
 
 PANELS: dict[str, dict[str, Callable[..., None] | typer.Typer]] = {
     "Your photos": {

@@ -5,10 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
+import numpy as np
 import typer
 from rich.console import Console
 
 from tag2box.cli.arguments import SplitName, TruthFiles
+from tag2box.data import load_split, read_dataset
+from tag2box.methods.detectors.spread_file import save_spread
+from tag2box.methods.localizers import save_background
+from tag2box.store import FeatureStore
+from tag2box.training import fit_background, fit_spread, sample_background
 
 
 def background(
@@ -24,14 +30,6 @@ def background(
     seed: Annotated[int, typer.Option(min=0, help="Draws the regions.")] = 0,
 ) -> None:
     """Learn what background looks like, from base images without novel objects."""
-    import numpy as np
-
-    from tag2box.data import load_split, read_dataset
-    from tag2box.methods.detectors.spread_file import save_spread
-    from tag2box.methods.localizers import save_background
-    from tag2box.store import FeatureStore
-    from tag2box.training import fit_background, fit_spread, sample_background
-
     console = Console(highlight=False)
     opened = [FeatureStore(folder) for folder in stores]
     base = load_split(split).base

@@ -143,7 +143,7 @@ def tune(
     seed: Annotated[int, typer.Option(min=0)] = 0,
 ) -> None:
     """Choose settings on tasks of 20 held-out base classes, with a model that never learned them."""
-    from tag2box.cli.progress import step_progress
+    from tag2box.cli.terminal import step_progress
     from tag2box.experiments.bench.tuning import choose_settings, grid_of, require_tunable, tuned_methods
     from tag2box.experiments.bench.workbench import HELD_OUT, Workbench
     from tag2box.methods.lineup import LINEUP, add_choice, choice_beside
@@ -176,7 +176,7 @@ def _save(figure: Figure, path: Path) -> str:
 
 def extract_missing(bench: Workbench, dataset: str, console: Console) -> None:
     """Put into the store what an experiment on a dataset needs, with progress."""
-    from tag2box.cli.progress import step_progress
+    from tag2box.cli.terminal import step_progress
     from tag2box.experiments.bench.workbench import BASE
 
     for name in (BASE, dataset):
@@ -189,7 +189,7 @@ def extract_missing(bench: Workbench, dataset: str, console: Console) -> None:
 
 
 def _run_rows(bench: Workbench, asked: Specification, settings: Path | None, console: Console) -> None:
-    from tag2box.cli.progress import step_progress
+    from tag2box.cli.terminal import step_progress
     from tag2box.experiments.bench.running import Crew, draw_episodes, run_row
     from tag2box.experiments.bench.sources import load_source
 

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 from rich.table import Table
 
-from tag2box.cli.console import plain_console
-
-if TYPE_CHECKING:
-    from tag2box.product.class_file import KnownClass
+from tag2box.cli.terminal import plain_console
+from tag2box.product.class_file import KnownClass, load_classes, merge_classes, require_extractor, save_classes
 
 classes_app = typer.Typer(help="List, merge and remove the classes of class files.", no_args_is_help=True)
 
@@ -24,8 +22,6 @@ Output = Annotated[
 @classes_app.command("list")
 def list_classes(file: ClassFile) -> None:
     """Say what a class file knows."""
-    from tag2box.product.class_file import load_classes
-
     known = load_classes(file)
     table = Table("class", "photos", "expected right", "learned", title=f"{file} · {known.fingerprint}")
     for each in known.classes:
@@ -45,8 +41,6 @@ def merge(
     output: Output,
 ) -> None:
     """Put the classes of several files into one."""
-    from tag2box.product.class_file import load_classes, merge_classes, require_extractor, save_classes
-
     sets = [load_classes(file) for file in files]
     for file, each in zip(files, sets, strict=True):
         require_extractor(each, sets[0].fingerprint, str(file))
@@ -64,8 +58,6 @@ def remove(
     ] = None,
 ) -> None:
     """Forget classes; the others stay as they are."""
-    from tag2box.product.class_file import load_classes, save_classes
-
     left = load_classes(file).without(names)
     save_classes(output or file, left)
     said = ", ".join(left.labels) or "nothing"

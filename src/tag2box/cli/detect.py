@@ -10,8 +10,7 @@ import typer
 from rich.console import Console
 
 from tag2box.cli.arguments import ModelFolder, SkipBad
-from tag2box.cli.console import plain_console
-from tag2box.cli.progress import step_progress
+from tag2box.cli.terminal import plain_console, step_progress
 
 if TYPE_CHECKING:
     from tag2box.errors import PhotoError

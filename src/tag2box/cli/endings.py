@@ -14,7 +14,7 @@ from types import FrameType
 
 from rich.console import Console
 
-from tag2box.cli.version import name_and_version
+from tag2box.cli.terminal import name_and_version
 from tag2box.errors import InputError
 
 BUG = 1

@@ -11,7 +11,7 @@ import typer
 from rich.table import Table
 
 from tag2box.cli.arguments import TruthFile
-from tag2box.cli.console import plain_console
+from tag2box.cli.terminal import plain_console
 
 if TYPE_CHECKING:
     from tag2box.product.judging import Judgement

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from tag2box.cli.console import plain_console
+from tag2box.cli.terminal import plain_console
 
 
 def export(

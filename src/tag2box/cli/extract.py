@@ -22,7 +22,7 @@ def extract(
     skip_bad: Annotated[bool, typer.Option(help="End well even if some pictures cannot be read.")] = False,
 ) -> None:
     """Find and describe the regions of photos, once, for everything that follows."""
-    from tag2box.cli.progress import step_progress
+    from tag2box.cli.terminal import step_progress
     from tag2box.data import read_dataset
     from tag2box.errors import PhotoError
     from tag2box.extract import Extractor, PhotoFile, extract_photos, find_photos

@@ -10,8 +10,8 @@ import typer
 from rich.console import Console
 
 from tag2box.cli.arguments import ModelFolder, SkipBad, TaggedPhotos
-from tag2box.cli.console import plain_console
 from tag2box.cli.localize import localize_in
+from tag2box.cli.terminal import plain_console
 
 if TYPE_CHECKING:
     from tag2box.errors import PhotoError

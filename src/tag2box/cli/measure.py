@@ -45,7 +45,7 @@ def recall(
     card: CardEntry = None,
 ) -> None:
     """Say how many objects the regions cover."""
-    from tag2box.cli.progress import step_progress
+    from tag2box.cli.terminal import step_progress
     from tag2box.experiments.recall import OVERLAPS, cover_objects
     from tag2box.store import FeatureStore
 
@@ -75,7 +75,7 @@ def rules(
     model: ModelFolder = None,
 ) -> None:
     """Say what each rule of proposing is worth, one changed at a time: ask a model that never learned the classes."""
-    from tag2box.cli.progress import step_progress
+    from tag2box.cli.terminal import step_progress
     from tag2box.experiments.proposal_rules import recall_by_rules
     from tag2box.extract import Extractor
 
@@ -108,7 +108,7 @@ def prototypes(
     import numpy as np
 
     from tag2box.arrays import unit_rows
-    from tag2box.cli.progress import step_progress
+    from tag2box.cli.terminal import step_progress
     from tag2box.experiments.prototypes import centered, draw_objects, prototype_accuracy
     from tag2box.extract import Extractor
 
@@ -144,7 +144,7 @@ def base(
     card: CardEntry = None,
 ) -> None:
     """Say how well the model detects the classes that it was trained on."""
-    from tag2box.cli.progress import step_progress
+    from tag2box.cli.terminal import step_progress
     from tag2box.data import read_dataset
     from tag2box.experiments.base_detection import base_average_precision
     from tag2box.extract import Extractor
@@ -173,7 +173,7 @@ def colocalization(
     card: CardEntry = None,
 ) -> None:
     """Find the class that a few images share, in them and in one more; report macro CorLoc."""
-    from tag2box.cli.progress import step_progress
+    from tag2box.cli.terminal import step_progress
     from tag2box.experiments.bench.trials import Pool
     from tag2box.experiments.colocalization import METHODS, draw_tasks, outcomes
     from tag2box.extract import model_folder
@@ -205,7 +205,7 @@ def product(
     model: ModelFolder = None,
 ) -> None:
     """Use the product as a person would: tag a few photos of each class, detect in the rest; CorLoc and AP50."""
-    from tag2box.cli.progress import step_progress
+    from tag2box.cli.terminal import step_progress
     from tag2box.data import read_dataset
     from tag2box.extract import Extractor
     from tag2box.product.knowledge import knowledge_of

@@ -9,6 +9,10 @@ import typer
 from rich.console import Console
 
 from tag2box.cli.arguments import DatasetFiles, SplitName
+from tag2box.cli.terminal import require_extra, step_progress
+from tag2box.data import hold_out_classes, load_split, read_dataset
+from tag2box.training.detector.recipe import Recipe, read_recipe
+from tag2box.training.objectness import PHOTOS, calibrate
 
 
 def train(
@@ -21,17 +25,11 @@ def train(
     hold_out: Annotated[int, typer.Option(min=0, help="Base classes to leave unlabelled, for choosing settings.")] = 0,
 ) -> None:
     """Train the detector that proposes and describes regions; an interrupted run goes on where it was."""
-    from tag2box.cli.extras import require_extra
-
     require_extra("train", "torch", "onnx", "onnxruntime")
-    from tag2box.cli.progress import step_progress
-    from tag2box.data import hold_out_classes, load_split, read_dataset
     from tag2box.training.detector.examples import training_examples
     from tag2box.training.detector.loop import train_detector
-    from tag2box.training.detector.recipe import Recipe, read_recipe
     from tag2box.training.detector.run import MODEL_NAME, begin_run, finish_run
     from tag2box.training.detector.workers import is_first_worker
-    from tag2box.training.objectness import PHOTOS, calibrate
 
     settings = read_recipe(recipe) if recipe is not None else Recipe()
     base = load_split(split).base
@@ -41,10 +39,10 @@ def train(
     begin_run(output, settings, examples)
     boxes = sum(len(example.boxes) for example in examples.items)
     console.print(f"{len(examples):,} photos, {boxes:,} objects, {len(examples.classes)} classes.")
-    with step_progress("Training", settings.steps, console) as advance:
-        detector = train_detector(output, settings, examples, advance)
+    with step_progress("Training", settings.steps, console) as report:
+        detector = train_detector(output, settings, examples, report)
     finish_run(output, detector, settings, examples)
     if is_first_worker():
-        with step_progress("Calibrating objectness", PHOTOS, console) as advance:
-            calibrate(output / MODEL_NAME, labelled, advance)
+        with step_progress("Calibrating objectness", PHOTOS, console) as report:
+            calibrate(output / MODEL_NAME, labelled, report)
     console.print(f"Wrote the model to {output / MODEL_NAME}.", soft_wrap=True, markup=False)

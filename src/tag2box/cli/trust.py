@@ -9,7 +9,7 @@ import typer
 from rich.console import Console
 
 from tag2box.cli.arguments import DataFolder, FeatureFolder, ModelFolder, SettingsFile
-from tag2box.cli.progress import step_progress
+from tag2box.cli.terminal import step_progress
 
 if TYPE_CHECKING:
     from tag2box.experiments.bench.trust import TrustTrial

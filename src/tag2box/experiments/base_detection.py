@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -11,14 +11,13 @@ from tag2box.data import DatasetImage
 from tag2box.evaluation import ap_101_points, average_precisions, macro_mean, match_coco
 from tag2box.extract import Extractor
 from tag2box.methods.detectors.query import MAX_OVERLAP
+from tag2box.progress import Report
 from tag2box.types import Detections, Truth
 
 LEAST_PROBABILITY = 0.02
 
 
-def base_average_precision(
-    extractor: Extractor, images: Sequence[DatasetImage], report: Callable[[int, dict[str, float]], None]
-) -> float:
+def base_average_precision(extractor: Extractor, images: Sequence[DatasetImage], report: Report) -> float:
     """Mean AP50 (COCO's 101 points) of the classes that the model was trained on."""
     classes = tuple(extractor.card.trained_on["classes"])
     pairs: list[tuple[Detections, Truth]] = []

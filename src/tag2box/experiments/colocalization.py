@@ -17,6 +17,7 @@ from tag2box.experiments.bench.trials import Pool, Trial, try_method
 from tag2box.methods.floors import Floor, objectness, whole_image
 from tag2box.methods.learners import ObjectLearner
 from tag2box.methods.localizers import VmfMil, center_bag, given
+from tag2box.progress import Report
 from tag2box.types import Episode
 
 METHODS = 5
@@ -32,7 +33,7 @@ def draw_tasks(dataset: Dataset, shots: int, count: int, seed: int) -> list[Epis
 
 
 def outcomes(
-    pool: Pool, episodes: Sequence[Episode], localizer: VmfMil, report: Callable[[int, dict[str, float]], None]
+    pool: Pool, episodes: Sequence[Episode], localizer: VmfMil, report: Report
 ) -> dict[str, tuple[Interval, Interval]]:
     """Macro CorLoc of support and query images, by method; ``report`` hears of every task of every method."""
     found = {}

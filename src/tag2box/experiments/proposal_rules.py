@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
 from tag2box.data import DatasetImage
 from tag2box.experiments.recall import Cover, CoveredObjects
 from tag2box.extract import Extractor, ProposalRules, SeenPhoto
+from tag2box.progress import Report
 
 OTHER_VALUES: dict[str, tuple[Any, ...]] = {
     "looks": ((1.0,), (1.0, 1.6), (1.0, 2 / 3), (1.0, 4 / 3, 2 / 3), (1.0, 2.0, 2 / 3), (1.0, 1.6, 4 / 3, 2 / 3)),
@@ -22,9 +23,7 @@ OTHER_VALUES: dict[str, tuple[Any, ...]] = {
 UNCHANGED = "as they are"
 
 
-def recall_by_rules(
-    extractor: Extractor, images: Iterable[DatasetImage], report: Callable[[int, dict[str, float]], None]
-) -> dict[str, CoveredObjects]:
+def recall_by_rules(extractor: Extractor, images: Iterable[DatasetImage], report: Report) -> dict[str, CoveredObjects]:
     """Objects that regions cover under the rules of a model's card, and under those with one changed; by the change."""
     variants = changed_rules(extractor.card.rules)
     covers = {name: Cover() for name in variants}

@@ -5,7 +5,7 @@ t = objects
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import final
 
@@ -15,6 +15,7 @@ from tag2box.arrays import Array, Float32s
 from tag2box.boxes import Boxes
 from tag2box.data import DatasetImage
 from tag2box.evaluation import first_covering, recall_at, size_groups
+from tag2box.progress import Report
 from tag2box.store import FeatureStore
 from tag2box.types import Truth
 
@@ -64,9 +65,7 @@ class Cover:
         return CoveredObjects(len(self._boxes), np.concatenate([nothing, *self._boxes]), ranks)
 
 
-def cover_objects(
-    store: FeatureStore, images: Iterable[DatasetImage], report: Callable[[int, dict[str, float]], None]
-) -> CoveredObjects:
+def cover_objects(store: FeatureStore, images: Iterable[DatasetImage], report: Report) -> CoveredObjects:
     """Compare the regions of a store with the objects of the images."""
     cover = Cover()
     for done, image in enumerate(images, 1):

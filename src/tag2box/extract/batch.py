@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +13,7 @@ from typing import final
 from tag2box.errors import PhotoError
 from tag2box.extract.extractor import Extractor
 from tag2box.extract.sources import PhotoFile
+from tag2box.progress import Report
 from tag2box.store import StoreHeader, StoreWriter
 from tag2box.types import ProposalBag
 
@@ -35,9 +36,7 @@ class BatchOutcome:
     unreadable: tuple[PhotoError, ...]
 
 
-def extract_photos(
-    extractor: Extractor, photos: Sequence[PhotoFile], folder: Path, report: Callable[[int, dict[str, float]], None]
-) -> BatchOutcome:
+def extract_photos(extractor: Extractor, photos: Sequence[PhotoFile], folder: Path, report: Report) -> BatchOutcome:
     """Append the bags of all photos that the store in ``folder`` lacks; a picture that cannot be read is passed over.
 
     ``extractor`` should use one thread: each core works on a photo of its own. Bags are written in the order of

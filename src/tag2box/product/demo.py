@@ -33,6 +33,7 @@ from tag2box.methods.detectors import LikenessHead
 from tag2box.methods.localizers import VmfForeground, VmfMil
 from tag2box.methods.localizers.solution import Solution
 from tag2box.product.knowledge import knowledge_of
+from tag2box.progress import Report
 from tag2box.store import FeatureStore
 from tag2box.types import ProposalBag, Truth
 from tag2box.viz import (
@@ -85,9 +86,7 @@ class DemoPhoto:
         return self.image.truth
 
 
-def run_demo(
-    folder: Path, say: Say, report: Callable[[int, dict[str, float]], None], model: Path | None = None
-) -> DemoResults:
+def run_demo(folder: Path, say: Say, report: Report, model: Path | None = None) -> DemoResults:
     """Extract, localize, fit, detect and evaluate; leaves a page, a picture, a store and the results in ``folder``."""
     extractor = Extractor(model, threads=1)
     photos, queries = _load(folder, extractor, report)
@@ -110,9 +109,7 @@ def demo_size() -> int:
         return len(read_coco(assets / "truth.json"))
 
 
-def _load(
-    folder: Path, extractor: Extractor, report: Callable[[int, dict[str, float]], None]
-) -> tuple[list[DemoPhoto], list[DemoPhoto]]:
+def _load(folder: Path, extractor: Extractor, report: Report) -> tuple[list[DemoPhoto], list[DemoPhoto]]:
     """The tagged photos and the new ones."""
     with as_file(files("tag2box") / "assets" / "demo") as assets:
         images = read_coco(assets / "truth.json").images

@@ -16,7 +16,7 @@ from tag2box.product.detecting import detect_classes
 from tag2box.product.knowledge import Knowledge
 from tag2box.product.labelled import FoundBox, LabelledPhoto, LabelledPhotos
 from tag2box.product.learning import LearnedClass, learn_class, photos_by_tag
-from tag2box.product.run_folder import Report
+from tag2box.progress import Report
 from tag2box.store import FeatureStore
 
 SAME_THING = 0.5

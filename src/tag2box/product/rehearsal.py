@@ -24,7 +24,7 @@ from tag2box.product.class_file import ClassSet
 from tag2box.product.detecting import detect_classes
 from tag2box.product.knowledge import Knowledge
 from tag2box.product.learning import learn_class
-from tag2box.product.run_folder import Report
+from tag2box.progress import Report
 from tag2box.store import FeatureStore
 
 

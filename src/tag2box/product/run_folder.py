@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,14 +12,13 @@ from tag2box.errors import PhotoError, RunError, reason_of
 from tag2box.extract import Extractor, PhotoFile, extract_photos
 from tag2box.extract.photos import photo_hash
 from tag2box.files import TEMPORARY_SUFFIX, write_json
+from tag2box.progress import Report
 from tag2box.store import FeatureStore
 from tag2box.store.header import HEADER_NAME
 
 RUN_NAME = "run.json"
 FEATURES_NAME = "features"
 FORMAT = "tag2box-run-1"
-
-Report = Callable[[int, dict[str, float]], None]
 
 
 def begin_run(folder: Path, tags: TagSet, extractor: Extractor) -> None:

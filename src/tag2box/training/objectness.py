@@ -5,7 +5,7 @@ n = regions
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,6 +15,7 @@ from tag2box.boxes import box_overlaps
 from tag2box.data import Dataset, DatasetImage, Draws
 from tag2box.errors import TrainingError
 from tag2box.extract import CARD_NAME, Extractor, Objectness, write_card
+from tag2box.progress import Report
 from tag2box.training.logistic import balanced, fit_logistic
 
 PHOTOS = 200
@@ -22,9 +23,7 @@ PHOTOS = 200
 IS_OBJECT = 0.5
 
 
-def fit_objectness(
-    extractor: Extractor, images: Sequence[DatasetImage], report: Callable[[int, dict[str, float]], None]
-) -> Objectness:
+def fit_objectness(extractor: Extractor, images: Sequence[DatasetImage], report: Report) -> Objectness:
     """The objectness under which regions on an object, and regions that are not, are likeliest; both weigh the same.
 
     The images must show labelled objects only: what nobody labelled would pass for background.
@@ -48,9 +47,7 @@ def fit_objectness(
     return Objectness(*fit_logistic(np.concatenate(signals), on_object, balanced(on_object)))
 
 
-def calibrate(
-    model: Path, datasets: Sequence[Dataset], report: Callable[[int, dict[str, float]], None], seed: int = 0
-) -> None:
+def calibrate(model: Path, datasets: Sequence[Dataset], report: Report, seed: int = 0) -> None:
     """Fit the objectness of a model and write it into its card."""
     extractor = Extractor(model)
     images = clean_images(datasets, extractor.card.trained_on["classes"])

@@ -23,8 +23,9 @@ from tag2box.experiments.bench.rows import Row, RowResult, save_result
 from tag2box.experiments.bench.sources import load_source
 from tag2box.experiments.bench.specification import DRAWS, EVERY_IMAGE, RULES
 from tag2box.experiments.bench.trials import Trial, try_method
-from tag2box.experiments.bench.workbench import Report, Workbench
+from tag2box.experiments.bench.workbench import Workbench
 from tag2box.methods.lineup import LINEUP
+from tag2box.progress import Report
 from tag2box.types import Episode, TaggedImage
 
 MOST_NEGATIVES = 200

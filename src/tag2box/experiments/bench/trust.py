@@ -16,11 +16,11 @@ from tag2box.arrays import Array, Bools, Ints
 from tag2box.data import Dataset, EpisodeSampler, classes_uniformly, pool_of
 from tag2box.evaluation import is_correct
 from tag2box.experiments.bench.trials import Pool
-from tag2box.experiments.bench.workbench import Report
 from tag2box.methods.calibration import Calibration, HeadMaker, Judge, left_out_scores, read_signs
 from tag2box.methods.detectors import likeness_head
 from tag2box.methods.lineup import Chosen, Ingredients, guided_vmf_mil, objectness_prior
 from tag2box.methods.localizers import VmfMil
+from tag2box.progress import Report
 from tag2box.training import alike, fit_logistic
 from tag2box.types import Episode, TaggedImage
 

@@ -16,8 +16,9 @@ from tag2box.experiments.bench.running import Crew, draw_episodes
 from tag2box.experiments.bench.sources import load_source
 from tag2box.experiments.bench.specification import RULES
 from tag2box.experiments.bench.trials import Trial
-from tag2box.experiments.bench.workbench import HELD_OUT, Report, Workbench
+from tag2box.experiments.bench.workbench import HELD_OUT, Workbench
 from tag2box.methods.lineup import LINEUP, Chosen
+from tag2box.progress import Report, silent
 
 DETECTOR_WAYS = 4
 """A detector is judged in photos of other classes too: a fourth as many tasks, of four classes each."""
@@ -63,7 +64,7 @@ def choose_settings(
     with Crew(bench, HELD_OUT) as crew:
         for done, tried in enumerate(grid_of(method), 1):
             row = replace(first, chosen=tuple(sorted({**beside, **tried}.items())))
-            trials = crew.run(row, episodes, lambda done, figures: None)
+            trials = crew.run(row, episodes, silent)
             score = figure(trials, len(episodes), LINEUP[method].chosen_by)
             best = (tried, score) if score > best[1] else best
             report(done, {"best": best[1]})

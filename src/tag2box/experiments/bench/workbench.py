@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -14,6 +13,7 @@ from tag2box.experiments.bench.sources import SPLIT, annotation_file, load_sourc
 from tag2box.experiments.bench.trials import Pool
 from tag2box.extract import Card, Extractor, PhotoFile, extract_photos, model_folder, read_card
 from tag2box.methods.lineup import SETTINGS_NAME, Ingredients, load_ingredients, save_ingredients
+from tag2box.progress import Report
 from tag2box.store import FeatureStore
 from tag2box.training import fit_ingredients
 from tag2box.training.objectness import clean_images
@@ -22,8 +22,6 @@ INGREDIENTS_NAME = "ingredients-2.safetensors"
 BASE, HELD_OUT = "coco60 base", "coco60 held-out"
 BASE_PHOTOS = 800
 """Photos without novel objects that backgrounds are fitted on."""
-
-Report = Callable[[int, dict[str, float]], None]
 
 
 @final

@@ -9,7 +9,7 @@ import hashlib
 import json
 import math
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple, final
@@ -20,6 +20,7 @@ import torch
 from torch import Tensor, nn
 
 from tag2box.errors import TrainingError
+from tag2box.progress import Report
 from tag2box.training.detector.backbones import FromPixels, FrozenMaps, load_backbone
 from tag2box.training.detector.checkpoint import CHECKPOINT_NAME, load_checkpoint, save_checkpoint
 from tag2box.training.detector.examples import Examples, draw_example
@@ -77,9 +78,7 @@ class Detector(nn.Module):
         return self._fast(pixels) if self._fast is not None else self.backbone(torch.from_numpy(pixels))
 
 
-def train_detector(
-    folder: Path, recipe: Recipe, examples: Examples, report: Callable[[int, dict[str, float]], None]
-) -> Detector:
+def train_detector(folder: Path, recipe: Recipe, examples: Examples, report: Report) -> Detector:
     """The trained detector; the run lives in ``folder`` and goes on there after an interruption."""
     detector = Detector(recipe, len(examples.classes))
     optimizer = _optimizer(detector, recipe)

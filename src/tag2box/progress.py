@@ -1,0 +1,12 @@
+"""How work that takes long says how far it is: one kind of listener for all of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+Report = Callable[[int, dict[str, float]], None]
+"""Called with the number of things done so far, and with figures to show beside it, by name."""
+
+
+def silent(done: int, figures: dict[str, float]) -> None:
+    """For whoever does not want to know."""
