@@ -21,14 +21,6 @@ def store(tmp_path: Path) -> Path:
     return tmp_path / "store"
 
 
-def test_the_demo_runs_and_says_where_to_look(tmp_path: Path) -> None:
-    done = run("demo", "-o", tmp_path / "out")
-    assert done.returncode == 0, done.stderr
-    assert "COCO 101 points" in done.stdout
-    assert str(tmp_path / "out" / "report.html") in done.stdout
-    assert (tmp_path / "out" / "report.html").is_file()
-
-
 def test_store_info_and_verify(store: Path) -> None:
     info = run("store", "info", store)
     assert info.returncode == 0, info.stderr

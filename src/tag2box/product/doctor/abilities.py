@@ -1,14 +1,20 @@
-"""Whether the model runs, and which pictures can be read."""
+"""Whether the model runs, and which pictures can be read.
+
+What is slow, or could take this Python down with it, is tried in a Python of its own.
+"""
 
 from __future__ import annotations
 
 import io
+import subprocess
+import sys
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
+from typing import final
 
 import numpy as np
 
-from tag2box.product.doctor.another_python import Try, attempt
 from tag2box.product.doctor.findings import Finding, note, ok, problem
 from tag2box.product.doctor.installation import AGAIN
 
@@ -20,6 +26,35 @@ RUN_MODEL = (
     "import sys, pathlib; from tag2box.product.doctor.abilities import run_model; "
     "print(run_model(pathlib.Path(sys.argv[1])))"
 )
+SECONDS = 120
+
+
+@final
+@dataclass(frozen=True)
+class Attempt:
+    """How the code ended."""
+
+    worked: bool
+    said: str
+    """The last line that it printed or, if it failed, the line that says why"""
+
+
+Try = Callable[..., Attempt]
+
+
+def attempt(code: str, *arguments: str) -> Attempt:
+    """Run code with the same packages as here; ``arguments`` are its ``sys.argv[1:]``."""
+    command = [sys.executable, "-P", "-c", code, *arguments]  # -P: a file torch.py lying here is not torch
+    done = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=SECONDS, check=False)
+    if done.returncode == 0:
+        return Attempt(True, _last_line(done.stdout))
+    return Attempt(False, _last_line(done.stderr) or f"it ended with code {done.returncode} and no word")
+
+
+def _last_line(text: str) -> str:
+    """The last line that is not indented: of a traceback, the one that names the error."""
+    lines = [line for line in text.splitlines() if line and not line[0].isspace()]
+    return lines[-1].strip() if lines else ""
 
 
 def runtime_finding(try_code: Try = attempt) -> Finding:
@@ -46,6 +81,18 @@ def run_model(folder: Path) -> str:
     pixels[side // 4 : side // 2, side // 4 : side // 2] = (180, 30, 30)
     bag = extractor.bag(extractor.see_picture(pixels), "synthetic")
     return f"{extractor.fingerprint} is whole and runs: {len(bag)} regions in a synthetic photo"
+
+
+def check_model() -> Finding:
+    """Whether the model that ships runs here."""
+    from tag2box.extract import model_folder
+
+    return model_finding(model_folder(None))
+
+
+def check_pictures() -> Finding:
+    """Whether this Pillow reads the usual picture formats."""
+    return pictures_finding(pillow_reads)
 
 
 def pictures_finding(reads: Callable[[str], bool]) -> Finding:

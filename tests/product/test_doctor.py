@@ -1,38 +1,36 @@
-"""What ``tag2box doctor`` finds, and how it says so."""
+"""What the doctor finds."""
 
 from __future__ import annotations
 
-import json
-import os
-import re
 import shutil
-import subprocess
-import sys
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
-from command_line import run
-from tag2box.cli.app import app
 from tag2box.errors import RunError
 from tag2box.extract import model_folder
-from tag2box.product.doctor import Finding, State, checkup
-from tag2box.product.doctor.abilities import model_finding, pictures_finding, pillow_reads, runtime_finding
-from tag2box.product.doctor.another_python import Attempt, attempt
-from tag2box.product.doctor.findings import finding_of, note, ok, problem
-from tag2box.product.doctor.installation import dependencies_finding, package_finding, python_finding
-from tag2box.product.doctor.requirements import Requirement
+from tag2box.product.doctor.abilities import (
+    Attempt,
+    attempt,
+    model_finding,
+    pictures_finding,
+    pillow_reads,
+    runtime_finding,
+)
+from tag2box.product.doctor.findings import Finding, State, finding_of, ok
+from tag2box.product.doctor.installation import Requirement, dependencies_finding, package_finding, python_finding
 from tag2box.product.doctor.surroundings import (
     GIBIBYTE,
+    extra_finding,
     folder_finding,
     machine_finding,
     memory_bytes,
     terminal_finding,
+    torch_finding,
+    torchvision_finding,
 )
-from tag2box.product.doctor.training import extra_finding, torch_finding, torchvision_finding
 
 PROJECT = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["project"]
 
@@ -185,44 +183,3 @@ def test_a_check_that_raises_is_a_finding() -> None:
     found = finding_of("thing", fails)
     assert found is not None
     assert (found.name, found.state, found.words) == ("thing", State.PROBLEM, "could not be checked: It broke.")
-
-
-def test_lines_say_what_to_do_and_a_problem_is_exit_code_2(monkeypatch: pytest.MonkeyPatch) -> None:
-    good = ok("python", "3.11 [sic]")
-    checks = {"a": lambda: good, "b": lambda: None, "c": lambda: note("torch", "strange.")}
-    monkeypatch.setattr(checkup, "CHECKS", checks)
-    done = CliRunner().invoke(app, ["doctor"])
-    assert (done.exit_code, done.stdout) == (0, "✓ python       3.11 [sic]\n· torch        strange.\n")
-    monkeypatch.setattr(checkup, "CHECKS", {"a": lambda: good, "d": lambda: problem("model", "broken.", "mend it.")})
-    done = CliRunner().invoke(app, ["doctor"])
-    assert (done.exit_code, done.stdout) == (
-        2,
-        "✓ python       3.11 [sic]\n✗ model        broken.\n  what to do:  mend it.\n",
-    )
-    monkeypatch.setattr(checkup, "CHECKS", {"a": lambda: good})
-    done = CliRunner(charset="ascii").invoke(app, ["doctor"])
-    assert (done.exit_code, done.stdout) == (0, "+ python       3.11 [sic]\n")
-
-
-def test_the_doctor_finds_this_place_in_order() -> None:
-    done = run("doctor", "--json")
-    found = {entry["name"]: entry for entry in json.loads(done.stdout)}
-    assert done.returncode == 0, done.stdout
-    assert list(found)[:5] == ["python", "tag2box", "dependencies", "onnxruntime", "model"]
-    assert set(found) <= set(checkup.CHECKS)
-    assert re.search(r"runs: [1-3]\d\d regions in a synthetic photo", found["model"]["words"])
-    assert set(found["python"]) == {"name", "state", "words", "remedy"}
-    assert str(os.cpu_count()) in found["machine"]["words"]
-
-
-MISSING = "import sys; sys.modules['PIL'] = None; from tag2box.cli import main; main()"
-
-
-def test_the_doctor_speaks_where_a_package_is_missing() -> None:
-    """Whatever was asked for: nothing else can be imported there."""
-    for words in (["doctor"], ["localize", "photos", "-o", "run"]):
-        done = subprocess.run([sys.executable, "-c", MISSING, *words], capture_output=True, text=True, check=False)
-        assert done.returncode == 2
-        assert "python" in done.stdout
-        assert "could not be checked: ModuleNotFoundError: import of PIL halted" in done.stdout
-        assert "Traceback" not in done.stderr
