@@ -73,8 +73,7 @@ def eager_extractor(folder: Path | None, threads: int) -> Extractor:
     """The same extractor with torch modules in place of the graphs."""
     import torch
 
-    from tag2box.training.detector.export import DESCRIBED, MAPS, PROPOSED, BoxGraph, PhotoGraph
-    from tag2box.training.detector.exported import load_exported
+    from tag2box.training.detector.export import DESCRIBED, MAPS, PROPOSED, BoxGraph, PhotoGraph, load_exported
 
     torch.set_num_threads(threads)
     extractor = Extractor(folder, threads=threads)

@@ -26,8 +26,8 @@ def real_data() -> Path:
 @pytest.fixture(scope="session")
 def tiny_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A model with random weights and small maps: right in everything but its answers, and fast."""
+    from tag2box.training.detector.assembly import Detector
     from tag2box.training.detector.export import export_model
-    from tag2box.training.detector.loop import Detector
     from tag2box.training.detector.recipe import Recipe
 
     recipe = Recipe(backbone_weights="random", image_size=96, channels=16, region_channels=16, embedding=8)

@@ -8,7 +8,6 @@ from collections.abc import Iterator
 import pytest
 from rich.console import Console
 
-from tag2box.cli import terminal
 from tag2box.cli.terminal import name_and_version, plain_console, require_extra, step_progress
 from tag2box.errors import InputError
 
@@ -22,7 +21,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[float]]:
     """A clock that a test turns on by hand."""
     now = [0.0]
     with monkeypatch.context() as patch:
-        patch.setattr(terminal.time, "monotonic", lambda: now[0])
+        patch.setattr("tag2box.cli.terminal.time.monotonic", lambda: now[0])
         yield now
 
 

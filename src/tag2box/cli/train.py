@@ -28,7 +28,7 @@ def train(
     require_extra("train", "torch", "onnx", "onnxruntime")
     from tag2box.training.detector.examples import training_examples
     from tag2box.training.detector.loop import train_detector
-    from tag2box.training.detector.run import MODEL_NAME, begin_run, finish_run
+    from tag2box.training.detector.run import MODEL_NAME, begin_training, finish_training
     from tag2box.training.detector.workers import is_first_worker
 
     settings = read_recipe(recipe) if recipe is not None else Recipe()
@@ -36,12 +36,12 @@ def train(
     labelled = [read_dataset(path) for path in datasets]
     examples = training_examples(labelled, base, hold_out_classes(base, hold_out))
     console = Console(highlight=False, quiet=not is_first_worker())
-    begin_run(output, settings, examples)
+    begin_training(output, settings, examples)
     boxes = sum(len(example.boxes) for example in examples.items)
     console.print(f"{len(examples):,} photos, {boxes:,} objects, {len(examples.classes)} classes.")
     with step_progress("Training", settings.steps, console) as report:
         detector = train_detector(output, settings, examples, report)
-    finish_run(output, detector, settings, examples)
+    finish_training(output, detector, settings, examples)
     if is_first_worker():
         with step_progress("Calibrating objectness", PHOTOS, console) as report:
             calibrate(output / MODEL_NAME, labelled, report)

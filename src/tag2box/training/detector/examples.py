@@ -19,7 +19,7 @@ from tag2box.arrays import Array
 from tag2box.data import Dataset, DatasetImage
 from tag2box.errors import TrainingError
 from tag2box.extract import load_photo, on_canvas
-from tag2box.training.detector.learning import SMALLEST, Objects
+from tag2box.training.detector.objectives import SMALLEST, Objects
 from tag2box.training.detector.recipe import Recipe
 
 

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from tag2box.training.detector.weights import read_weights
+from tag2box.training.detector.backbones import read_weights
 
 BATCH_NORM_EPSILON = 1e-3
 

@@ -12,7 +12,7 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import NamedTuple, final
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -21,11 +21,10 @@ from torch import Tensor, nn
 
 from tag2box.errors import TrainingError
 from tag2box.progress import Report
-from tag2box.training.detector.backbones import FromPixels, FrozenMaps, load_backbone
-from tag2box.training.detector.checkpoint import CHECKPOINT_NAME, load_checkpoint, save_checkpoint
+from tag2box.training.detector.assembly import Detector
 from tag2box.training.detector.examples import Examples, draw_example
-from tag2box.training.detector.journal import Journal
-from tag2box.training.detector.learning import (
+from tag2box.training.detector.network import Descriptions, Proposals, locations
+from tag2box.training.detector.objectives import (
     SMALLEST,
     Objects,
     Sample,
@@ -36,9 +35,9 @@ from tag2box.training.detector.learning import (
     sample_regions,
     second_stage_losses,
 )
-from tag2box.training.detector.network import Descriptions, Heads, Maps, Proposals, locations
 from tag2box.training.detector.recipe import Recipe
 from tag2box.training.detector.regions import clipped
+from tag2box.training.detector.run import CHECKPOINT_NAME, Journal, load_checkpoint, save_checkpoint
 from tag2box.training.detector.workers import Workers, joined_workers
 
 LONGEST_GRADIENT = 10.0
@@ -53,29 +52,6 @@ class Batch(NamedTuple):
     pixels: npt.NDArray[np.uint8]
     """(B, S, S, 3)"""
     objects: list[Objects]
-
-
-@final
-class Detector(nn.Module):
-    """Backbone and heads; the backbone counts among the weights only where it learns."""
-
-    def __init__(self, recipe: Recipe, classes: int):
-        super().__init__()
-        torch.manual_seed(recipe.seed)
-        backbone = load_backbone(recipe)
-        self.heads = Heads(backbone.backbone.channels, recipe, classes)
-        self.trained_backbone = backbone if recipe.train_backbone else None
-        self._frozen: tuple[FromPixels, ...] = () if recipe.train_backbone else (backbone,)  # hidden from the weights
-        self._fast = None if recipe.train_backbone else FrozenMaps(backbone, recipe.image_size)
-
-    @property
-    def backbone(self) -> FromPixels:
-        """The backbone, learning or not."""
-        return self.trained_backbone if self.trained_backbone is not None else self._frozen[0]
-
-    def maps(self, pixels: npt.NDArray[np.uint8]) -> Maps:
-        """Maps of the backbone."""
-        return self._fast(pixels) if self._fast is not None else self.backbone(torch.from_numpy(pixels))
 
 
 def train_detector(folder: Path, recipe: Recipe, examples: Examples, report: Report) -> Detector:

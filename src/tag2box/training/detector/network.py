@@ -14,7 +14,7 @@ from torch.nn import functional
 
 from tag2box.extract.proposals import STRIDES
 from tag2box.training.detector.recipe import Recipe
-from tag2box.training.detector.roi_align import roi_align, roi_average
+from tag2box.training.detector.regions import roi_align, roi_average
 
 BINS = 7
 REGION_STRIDE = 16

@@ -1,22 +1,33 @@
 """The backbones of the paper, from torchvision: VGG16 and ResNet-50 without their classifiers.
 
+torchvision's wheel is built against CUDA. Beside a CPU torch its operators do not load, and it then fails on import,
+because it describes two of them that nobody has declared. The backbones need none: declared without a body, those two
+let the rest of torchvision in.
+
 B = images; H, W = height and width of the input, multiples of 32
 """
 
 from __future__ import annotations
 
+from contextlib import suppress
+from functools import cache
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from types import ModuleType
 from typing import Any, Self, final
 
 import torch
 from torch import Tensor, nn
 
-from tag2box.training.detector.torchvision_import import import_torchvision
-from tag2box.training.detector.weights import read_weights
+from tag2box.training.detector.backbones import read_weights
 
 IMAGENET_MEAN = (123.675, 116.28, 103.53)
 IMAGENET_DEVIATION = (58.395, 57.12, 57.375)
 VGG_FINE, VGG_MIDDLE = 23, 30
 """In torchvision's list of layers, where conv4_3 and conv5_3 end, each with its ReLU."""
+DESCRIBED = ("nms", "qnms")
+"""Operators that torchvision describes to torch even if it could not load them."""
 
 
 @final
@@ -115,3 +126,23 @@ def _initialise(layer: nn.Conv2d) -> None:
     nn.init.kaiming_normal_(layer.weight, mode="fan_out", nonlinearity="relu")
     if layer.bias is not None:
         nn.init.zeros_(layer.bias)
+
+
+@cache
+def import_torchvision() -> ModuleType:
+    """The package torchvision, with its own operators where they load."""
+    _load_operators()
+    for name in DESCRIBED:
+        if not hasattr(torch.ops.torchvision, name):
+            torch.library.define(f"torchvision::{name}", "(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")
+    return import_module("torchvision")
+
+
+def _load_operators() -> None:
+    """Load the compiled operators as torchvision itself would, if they can be loaded."""
+    found = find_spec("torchvision")
+    folders = found.submodule_search_locations if found is not None else None
+    for folder in folders or ():
+        for library in Path(folder).glob("_C*"):
+            with suppress(OSError):  # built for another torch
+                torch.ops.load_library(str(library))  # type: ignore[no-untyped-call]

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from tag2box.extract.proposals import STRIDES
-from tag2box.training.detector.learning import (
+from tag2box.training.detector.network import Descriptions, locations
+from tag2box.training.detector.objectives import (
     LEVEL_SIZES,
     MARGIN,
     NEAR_CENTER,
@@ -26,7 +27,6 @@ from tag2box.training.detector.learning import (
     sample_regions,
     second_stage_losses,
 )
-from tag2box.training.detector.network import Descriptions, locations
 from tag2box.training.detector.regions import corrections, overlaps
 
 PLACES, LEVELS = locations(128)
