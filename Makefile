@@ -1,32 +1,31 @@
 # Two commands do everything on a fresh machine: `make demo` and `make test`.
 PYTHON ?= python3
 
-.PHONY: demo test core docs sabotage kill clean
+.PHONY: help demo test core docs sabotage kill clean
 
-demo: .venv/installed
+help:  ## print this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+demo: .venv/installed  ## install the package into .venv and run the whole story, offline, into demo-run
 	.venv/bin/tag2box demo -o demo-run
 
-test: .venv-dev/installed core
+test: .venv-dev/installed core  ## install everything, with torch, and run all checks: what CI runs
 	.venv-dev/bin/ruff check .
 	.venv-dev/bin/ruff format --check .
 	.venv-dev/bin/mypy
 	.venv-dev/bin/pytest -n auto
 
-# The installed package, without torch, in an environment of its own.
-core: .venv-core/installed
+core: .venv-core/installed  ## check the installed package, without torch, in an environment of its own
 	.venv-core/bin/python -m pip install --quiet --no-deps --force-reinstall .
 	.venv-core/bin/python scripts/check_core.py
 
-# The documentation as a site, in build/site.
-docs: .venv-dev/installed
+docs: .venv-dev/installed  ## build the documentation as a site, in build/site
 	.venv-dev/bin/mkdocs build --strict --quiet
 
-# Applies small mistakes to a copy of the code; fails if the tests let one live.
-sabotage: .venv-dev/installed
+sabotage: .venv-dev/installed  ## put small mistakes into copies of the code; fails if the tests let one live
 	.venv-dev/bin/python scripts/sabotage.py
 
-# Kills a writing process a hundred times; the store must lose nothing that was sealed.
-kill: .venv-dev/installed
+kill: .venv-dev/installed  ## kill a writing process a hundred times; the store must lose nothing that was sealed
 	.venv-dev/bin/python scripts/kill_writer.py --kills 100
 
 .venv/installed: pyproject.toml
@@ -44,5 +43,5 @@ kill: .venv-dev/installed
 	.venv-dev/bin/python -m pip install --quiet --editable '.[dev]'
 	touch $@
 
-clean:
+clean:  ## remove the environments and everything that was built
 	rm -rf .venv .venv-core .venv-dev build demo-run

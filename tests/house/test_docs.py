@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -12,7 +13,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
-PAGES = [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(DOCS.rglob("*.md"))]
 CODE = re.compile(r"^```.*?^```|`[^`\n]*`", flags=re.DOTALL | re.MULTILINE)
 LINK = re.compile(r"\]\(([^)\s]+)[^)]*\)|<(?:img|a)\b[^>]*?(?:src|href)=\"([^\"]+)\"")
 ELSEWHERE = ("http://", "https://", "mailto:")
@@ -62,3 +63,19 @@ def test_the_site_builds_from_pages_that_exist_and_leaves_none_out(tmp_path: Pat
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     assert r"\tag{1.1}" in (tmp_path / "method.html").read_text()
+
+
+def test_make_alone_says_what_it_can_make() -> None:
+    makefile = (ROOT / "Makefile").read_text()
+    targets = re.findall(r"^\.PHONY: (.+)$", makefile, flags=re.MULTILINE)[0].split()
+    alone = {name: value for name, value in os.environ.items() if not name.startswith("MAKE")}  # not as part of make test
+    done = subprocess.run(["make"], cwd=ROOT, env=alone, capture_output=True, text=True, check=True)
+    assert [line.split()[:2] for line in done.stdout.splitlines()] == [["make", target] for target in targets]
+    assert all(len(line.split()) > 3 for line in done.stdout.splitlines())
+
+
+def test_continuous_integration_runs_what_people_run() -> None:
+    """The workflow calls the script, and the script the command of the README."""
+    commands = re.findall(r"- run: (.+)", (ROOT / ".github" / "workflows" / "test.yml").read_text())
+    assert commands == [".ci/run"]
+    assert (ROOT / ".ci" / "run").read_text().splitlines()[-1] == "make test"

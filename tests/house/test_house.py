@@ -216,6 +216,7 @@ def test_tests_mirror_the_source() -> None:
 
 def test_the_version_is_written_the_same_everywhere() -> None:
     assert f'version = "{tag2box.__version__}"' in (ROOT / "pyproject.toml").read_text()
+    assert f"version: {tag2box.__version__}\n" in (ROOT / "CITATION.cff").read_text()
     assert f"## {tag2box.__version__}" in (ROOT / "CHANGELOG.md").read_text()
 
 
