@@ -1,10 +1,9 @@
-"""Matching and average precision against pycocotools and against slow versions."""
+"""Average precision against pycocotools and slow versions; over drawn tasks, against pooling what was drawn."""
 
 from __future__ import annotations
 
 import contextlib
 import io
-from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -21,6 +20,7 @@ from tag2box.boxes import box_overlaps
 from tag2box.evaluation import (
     Matches,
     Pair,
+    TaskMatches,
     ap_11_points,
     ap_101_points,
     ap_area,
@@ -28,6 +28,7 @@ from tag2box.evaluation import (
     macro_mean,
     match_coco,
     match_voc,
+    mean_average_precision,
     pool_matches,
     precision_recall,
 )
@@ -201,47 +202,6 @@ def test_nothing_to_find_nothing_found_and_all_found(rule: Any) -> None:
     assert rule(pool_matches([])) != rule(pool_matches([]))  # NaN
 
 
-def cats(boxes: list[list[float]], ignore: Sequence[bool] = (), crowd: Sequence[bool] = ()) -> Truth:
-    flags = [np.array(flag or [False] * len(boxes)) for flag in (ignore, crowd)]
-    return Truth("a", np.array(boxes, np.float32), np.array(["cat"] * len(boxes)), *flags)
-
-
-def found_cats(*boxes: list[float]) -> Detections:
-    """Detections with falling scores."""
-    return Detections.ranked(boxes, -np.arange(len(boxes), dtype=float), ["cat"] * len(boxes))
-
-
-TALL, SHORT = [0.0, 0.0, 10.0, 10.0], [0.0, 0.0, 10.0, 8.0]
-
-
-def test_the_two_rules_differ_on_a_taken_object() -> None:
-    """Two objects overlap; the second detection fits the taken one best and the free one well enough."""
-    found = found_cats(TALL, [0.0, 0.0, 10.0, 9.5])
-    assert match_voc(found, cats([TALL, SHORT])).hits.tolist() == [True, False]
-    assert match_coco(found, cats([TALL, SHORT])).hits.tolist() == [True, True]
-
-
-@pytest.mark.parametrize("matcher", [match_voc, match_coco])
-def test_an_overlap_of_exactly_one_half_is_a_hit(matcher: Any) -> None:
-    assert matcher(found_cats([0.0, 0.0, 10.0, 5.0]), cats([TALL])).hits.tolist() == [True]
-
-
-def test_an_ignored_object_takes_a_detection_only_if_no_other_does() -> None:
-    truth = cats([TALL, SHORT], ignore=[True, False])
-    coco, voc = match_coco(found_cats(TALL), truth), match_voc(found_cats(TALL), truth)
-    assert (coco.hits.tolist(), coco.ignored.tolist()) == ([True], [False])
-    assert (voc.hits.tolist(), voc.ignored.tolist()) == ([False], [True])
-
-
-def test_any_number_of_detections_may_lie_in_a_crowd() -> None:
-    truth = cats([[50.0, 0.0, 90.0, 40.0], TALL], crowd=[True, False])
-    found = found_cats([50.0, 0.0, 55.0, 5.0], [60.0, 0.0, 65.0, 5.0], [85.0, 0.0, 94.0, 5.0], TALL)
-    coco = match_coco(found, truth)
-    assert coco.ignored.tolist() == [True, True, True, False]
-    assert coco.hits.tolist() == [False, False, False, True]
-    assert ap_101_points(coco) == pytest.approx(1.0)
-
-
 def test_equal_scores_keep_the_order_of_the_images() -> None:
     pooled = pool_matches([matches("+", 1), matches("-", 1), matches("+", 1)])
     assert pooled.hits.tolist() == [True, False, True]
@@ -258,3 +218,33 @@ def test_the_same_image_in_two_tasks_counts_twice() -> None:
 def test_classes_without_objects_are_left_out_of_the_mean() -> None:
     assert macro_mean({"a": 0.5, "b": float("nan"), "c": 1.0}) == 0.75
     assert np.isnan(macro_mean({}))
+
+
+def draw_matches(rng: np.random.Generator) -> Matches:
+    count = int(rng.integers(0, 6))
+    scores = np.sort(rng.uniform(size=count))[::-1]
+    hits = rng.uniform(size=count) < 0.5
+    ignored = ~hits & (rng.uniform(size=count) < 0.2)
+    return Matches(scores, hits, ignored, int(hits.sum()) + int(rng.integers(0, 3)))
+
+
+@given(st.integers(0, 2**32 - 1), st.sampled_from([ap_11_points, ap_101_points, ap_area]))
+def test_drawing_tasks_is_pooling_what_was_drawn(seed: int, rule: object) -> None:
+    rng = np.random.default_rng(seed)
+    tasks = {task: draw_matches(rng) for task in rng.permutation(9)[:6].tolist()}
+    places = rng.integers(0, 9, size=9)
+    wanted = pool_matches(tasks[place] for place in sorted(places) if place in tasks)
+    drawn = TaskMatches.pool(tasks, 9).drawn(np.bincount(places, minlength=9))
+    assert drawn.truths == wanted.truths
+    assert callable(rule)
+    assert rule(drawn) == pytest.approx(rule(wanted), nan_ok=True)
+
+
+def test_the_mean_leaves_out_classes_that_were_not_drawn() -> None:
+    right = Matches(np.array([1.0]), np.array([True]), np.array([False]), 1)
+    wrong = Matches(np.array([1.0]), np.array([False]), np.array([False]), 1)
+    classes = [TaskMatches.pool({0: right}, 2), TaskMatches.pool({1: wrong}, 2)]
+    statistic = mean_average_precision(classes, ap_area, 2)
+    assert statistic(np.array([0, 1])) == pytest.approx(0.5)
+    assert statistic(np.array([0, 0])) == pytest.approx(1.0)
+    assert statistic(np.array([1, 1])) == pytest.approx(0.0)

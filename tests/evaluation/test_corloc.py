@@ -1,4 +1,4 @@
-"""Correct localization."""
+"""Correct localization, and every kind of miss by hand."""
 
 from __future__ import annotations
 
@@ -6,8 +6,11 @@ import numpy as np
 import pytest
 
 from tag2box.errors import ShapeError
-from tag2box.evaluation import corloc_by_class, is_correct, macro_mean
+from tag2box.evaluation import Verdict, corloc_by_class, is_correct, judge_box, macro_mean
 from tag2box.types import Truth
+
+TRUTH = Truth.plain("a", [[10, 10, 50, 50], [60, 10, 90, 40]], ["cat", "dog"])
+REGIONS = np.array([[0, 0, 100, 100], [10, 10, 50, 48]], dtype=np.float32)
 
 
 def truth() -> Truth:
@@ -34,3 +37,22 @@ def test_every_class_counts_once_in_the_macro_mean() -> None:
     assert macro_mean(by_class) == 0.375
     with pytest.raises(ShapeError, match="labels"):
         corloc_by_class([True], ["cat", "dog"])
+
+
+@pytest.mark.parametrize(
+    ("box", "verdict"),
+    [
+        ([12, 10, 50, 50], Verdict.right),
+        ([60, 10, 88, 40], Verdict.other),
+        ([10, 10, 30, 25], Verdict.part),
+        ([0, 0, 100, 100], Verdict.group),
+        ([40, 40, 80, 80], Verdict.near),
+        ([55, 55, 90, 90], Verdict.background),
+    ],
+)
+def test_what_a_box_shows(box: list[float], verdict: Verdict) -> None:
+    assert judge_box(np.array(box, dtype=np.float32), REGIONS, TRUTH, "cat") is verdict
+
+
+def test_without_a_region_on_the_object_nobody_could_be_right() -> None:
+    assert judge_box(np.array([60, 10, 88, 40]), REGIONS[:1], TRUTH, "cat") is Verdict.no_region

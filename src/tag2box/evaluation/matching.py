@@ -1,11 +1,13 @@
-"""Which detections of one image are right: the two rules of the field (docs/method.md, section 11).
+"""Which detections are right: the two rules of the field, for one image and pooled (docs/method.md, section 11).
+
+A pair is one image of one task: an image that several tasks ask about is evaluated once in each.
 
 n = detections, t = true objects
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import final
 
@@ -16,6 +18,8 @@ from tag2box.boxes import box_coverage, box_overlaps
 from tag2box.types import Detections, Truth
 
 MIN_OVERLAP = 0.5
+
+Pair = tuple[Detections, Truth]
 
 
 @final
@@ -30,6 +34,10 @@ class Matches:
     ignored: Bools
     """(n,), neither right nor wrong"""
     truths: int
+
+
+Matcher = Callable[[Detections, Truth, float], Matches]
+"""``match_voc`` or ``match_coco``."""
 
 
 def match_voc(found: Detections, truth: Truth, min_overlap: float = MIN_OVERLAP) -> Matches:
@@ -66,6 +74,13 @@ def match_coco(found: Detections, truth: Truth, min_overlap: float = MIN_OVERLAP
         best = _last_best(np.where(candidates, overlaps[row], -1.0))
         hits[row], ignored[row], free[best] = not truth.ignore[best], truth.ignore[best], truth.crowd[best]
     return Matches(found.scores, hits, ignored, int((~truth.ignore).sum()))
+
+
+def pooled_matches(pairs: Iterable[Pair], label: str, matcher: Matcher, min_overlap: float = MIN_OVERLAP) -> Matches:
+    """Verdicts on all detections of one class, ranked over all images."""
+    return pool_matches(
+        matcher(detections.of_class(label), truth.of_class(label), min_overlap) for detections, truth in pairs
+    )
 
 
 def pool_matches(parts: Iterable[Matches]) -> Matches:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import isnan
 from pathlib import Path
@@ -14,30 +14,10 @@ import numpy as np
 
 from tag2box.data import Dataset
 from tag2box.errors import RunError, reason_of
-from tag2box.evaluation import (
-    Matches,
-    Pair,
-    ap_11_points,
-    ap_101_points,
-    ap_area,
-    average_precisions,
-    corloc_by_class,
-    is_correct,
-    macro_mean,
-    match_coco,
-    match_voc,
-)
-from tag2box.evaluation.detection import Matcher
+from tag2box.evaluation import RULES, Pair, average_precisions, corloc_by_class, is_correct, macro_mean
 from tag2box.product.labelled import LabelledPhotos, read_boxes
 from tag2box.product.partners import find_partners, require_same_size
 from tag2box.types import Detection, Detections
-
-RULES: Mapping[str, tuple[Matcher, Callable[[Matches], float]]] = {
-    "voc_11_points": (match_voc, ap_11_points),
-    "voc_area": (match_voc, ap_area),
-    "coco_101_points": (match_coco, ap_101_points),
-}
-"""How detections are matched and their precision is averaged, by name."""
 
 
 @final

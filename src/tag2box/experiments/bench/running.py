@@ -21,7 +21,7 @@ from tag2box.evaluation import Matches
 from tag2box.experiments.bench.figures_of_merit import QUERY, matches_by_class, measure, precision_of, query_hits
 from tag2box.experiments.bench.rows import Row, RowResult, save_result
 from tag2box.experiments.bench.sources import load_source
-from tag2box.experiments.bench.specification import DRAWS, EVERY_IMAGE, RULES
+from tag2box.experiments.bench.specification import DRAWS, EVERY_IMAGE, TABLE_RULES
 from tag2box.experiments.bench.trials import Trial, try_method
 from tag2box.experiments.bench.workbench import Workbench
 from tag2box.methods.lineup import LINEUP
@@ -92,7 +92,7 @@ def run_row(crew: Crew, row: Row, episodes: Sequence[Episode], folder: Path, rep
     start = time.monotonic()
     trials = crew.run(row, episodes, report)
     seconds = time.monotonic() - start
-    result = result_of(trials, len(episodes), RULES[row.rule][1], seconds)
+    result = result_of(trials, len(episodes), TABLE_RULES[row.rule].average, seconds)
     save_result(row.file(folder), row, result, {"commit": commit()})
     return result
 
@@ -163,5 +163,5 @@ def _prepare(bench: Workbench, dataset: str) -> None:
 
 def _work(row: Row, episodes: Sequence[Episode]) -> list[Trial]:
     learner = LINEUP[row.method].build(_KEPT["ingredients"], dict(row.chosen))
-    matcher, _ = RULES[row.rule]
+    matcher = TABLE_RULES[row.rule].matcher
     return [trial for episode in episodes for trial in try_method(learner, episode, _KEPT["pool"], matcher)]

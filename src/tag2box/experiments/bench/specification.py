@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from types import MappingProxyType
@@ -11,9 +11,8 @@ from typing import Any, final
 
 from tag2box.data import ClassDraw, class_of_an_object, classes_by_images, classes_uniformly
 from tag2box.errors import SpecificationError
-from tag2box.evaluation import Matches, ap_11_points, ap_101_points, match_coco, match_voc
+from tag2box.evaluation import RULES, Rule
 from tag2box.experiments.bench.figures_of_merit import AGNOSTIC, PRECISION, QUERY, SUPPORT
-from tag2box.experiments.bench.trials import Matcher
 from tag2box.methods.lineup import LINEUP
 
 BY_OBJECTS = "by objects"
@@ -26,9 +25,8 @@ EVERY_IMAGE = "every image"
 MEASURES = (QUERY, SUPPORT, AGNOSTIC, PRECISION)
 COMPARED = (QUERY, SUPPORT, PRECISION)
 """Measures by which one method can be expected to beat another."""
-RULES: Mapping[str, tuple[Matcher, Callable[[Matches], float]]] = MappingProxyType(
-    {"VOC": (match_voc, ap_11_points), "COCO": (match_coco, ap_101_points)}
-)
+TABLE_RULES: Mapping[str, Rule] = MappingProxyType({"VOC": RULES["voc_11_points"], "COCO": RULES["coco_101_points"]})
+"""Of average precision, as the paper's tables name them."""
 
 
 @final
@@ -84,7 +82,7 @@ class Specification:
         for name, values, known in (
             ("methods", self.methods, LINEUP),
             ("draw", (self.draw,), (*DRAWS, EVERY_IMAGE)),
-            ("rule", (self.rule,), RULES),
+            ("rule", (self.rule,), TABLE_RULES),
             ("show", self.show, MEASURES),
             ("paper", [value.method for value in self.paper], self.methods),
             ("paper_by_class", tuple(self.paper_by_class), self.methods),

@@ -13,13 +13,11 @@ from typing import Self, final
 import numpy as np
 
 from tag2box.data import Dataset
-from tag2box.evaluation import Matches, Verdict, is_correct, judge_box, pool_matches
+from tag2box.evaluation import Matcher, Matches, Verdict, is_correct, judge_box, pooled_matches
 from tag2box.methods.detectors import ranked_regions
 from tag2box.methods.learners import ClassesLearner, LearnedObject, ObjectLearner
 from tag2box.store import FeatureStore
 from tag2box.types import Detections, Episode, ProposalBag, TaggedImage, Truth
-
-Matcher = Callable[[Detections, Truth], Matches]
 
 
 @final
@@ -79,12 +77,12 @@ def _judge(learned: LearnedObject, episode: Episode, number: int, pool: Pool, ma
         for image, row in zip(episode.positives(label), learned.localization.rows, strict=True)
     )
     found = {image: _detect(learned, pool.bag(image), label) for image in episode.queries}
-    matches = [matcher(found[image], pool.truths[image].of_class(label)) for image in episode.queries]
+    pairs = [(found[image], pool.truths[image]) for image in episode.queries]
     query = tuple(
         judge_box(found[own].boxes[0], pool.bag(own).boxes, pool.truths[own], label)
         for own in episode.queries[number : number + 1]
     )
-    return Trial(episode.index, label, support, query, pool_matches(matches))
+    return Trial(episode.index, label, support, query, pooled_matches(pairs, label, matcher))
 
 
 def _detect(learned: LearnedObject, bag: ProposalBag, label: str) -> Detections:

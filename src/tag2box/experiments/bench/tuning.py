@@ -14,7 +14,7 @@ from tag2box.experiments.bench.figures_of_merit import PRECISION, macro_corloc, 
 from tag2box.experiments.bench.rows import Row
 from tag2box.experiments.bench.running import Crew, draw_episodes
 from tag2box.experiments.bench.sources import load_source
-from tag2box.experiments.bench.specification import RULES
+from tag2box.experiments.bench.specification import TABLE_RULES
 from tag2box.experiments.bench.trials import Trial
 from tag2box.experiments.bench.workbench import HELD_OUT, Workbench
 from tag2box.methods.lineup import LINEUP, Chosen
@@ -74,7 +74,7 @@ def choose_settings(
 def figure(trials: Sequence[Trial], tasks: int, measure: str) -> float:
     """Macro CorLoc on queries, or mAP by the rule of COCO."""
     if measure == PRECISION:
-        _, rule = RULES["COCO"]
+        rule = TABLE_RULES["COCO"].average
         matches = list(matches_by_class(trials, tasks).values())
         return mean_average_precision(matches, rule, tasks)(np.arange(tasks))
     labels, owners = [trial.label for trial in trials], [trial.task for trial in trials]
