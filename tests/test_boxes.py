@@ -10,7 +10,15 @@ from pycocotools import mask as coco_mask
 
 from samples import random_boxes
 from tag2box.arrays import Array
-from tag2box.boxes import box_areas, box_overlaps, require_boxes, suppress_overlaps
+from tag2box.boxes import (
+    box_areas,
+    box_coverage,
+    box_overlaps,
+    paired_coverage,
+    paired_overlaps,
+    require_boxes,
+    suppress_overlaps,
+)
 from tag2box.errors import NotFiniteError, ShapeError
 
 seeds = st.integers(0, 2**32 - 1)
@@ -69,3 +77,11 @@ def test_turned_boxes_are_refused_by_row() -> None:
         require_boxes("boxes", np.array([[0.0, 0.0, 1.0, 1.0], [5.0, 5.0, 4.0, 9.0]]))
     with pytest.raises(NotFiniteError):
         require_boxes("boxes", np.array([[0.0, 0.0, np.nan, 1.0]]))
+
+
+@given(seeds)
+def test_paired_boxes_are_the_diagonal_of_all_pairs(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    first, second = random_boxes(rng, 5), random_boxes(rng, 5)
+    assert paired_overlaps(first, second).tolist() == box_overlaps(first, second).diagonal().tolist()
+    assert paired_coverage(first, second).tolist() == box_coverage(first, second).diagonal().tolist()

@@ -39,28 +39,38 @@ def require_boxes(name: str, boxes: Boxes) -> None:
 def box_areas(boxes: Boxes) -> Array:
     """Area of each box (n,)."""
     edges = boxes.astype(np.float64)
-    return (edges[:, 2] - edges[:, 0]) * (edges[:, 3] - edges[:, 1])
+    return (edges[..., 2] - edges[..., 0]) * (edges[..., 3] - edges[..., 1])
 
 
 def box_overlaps(first: Boxes, second: Boxes) -> Array:
     """Intersection over union (n, m) of every pair; two boxes without area have overlap 0."""
-    shared = _shared_areas(first, second)
-    union = box_areas(first)[:, None] + box_areas(second)[None, :] - shared
-    return np.divide(shared, union, out=np.zeros_like(shared), where=union > 0)
+    return paired_overlaps(first[:, None], second[None])
 
 
 def box_coverage(first: Boxes, second: Boxes) -> Array:
     """Share (n, m) of each first box that lies inside each second box; a box without area has share 0."""
-    shared, areas = _shared_areas(first, second), box_areas(first)[:, None]
+    return paired_coverage(first[:, None], second[None])
+
+
+def paired_overlaps(first: Boxes, second: Boxes) -> Array:
+    """Intersection over union (n,) of each first box with its own second box."""
+    shared = _shared_areas(first, second)
+    union = box_areas(first) + box_areas(second) - shared
+    return np.divide(shared, union, out=np.zeros_like(shared), where=union > 0)
+
+
+def paired_coverage(first: Boxes, second: Boxes) -> Array:
+    """Share (n,) of each first box that lies inside its own second box."""
+    shared, areas = _shared_areas(first, second), box_areas(first)
     return np.divide(shared, areas, out=np.zeros_like(shared), where=areas > 0)
 
 
 def _shared_areas(first: Boxes, second: Boxes) -> Array:
-    """Area (n, m) of the intersection of every pair."""
+    """Area of each intersection: (..., 4) boxes on both sides, of shapes that fit each other."""
     a, b = first.astype(np.float64), second.astype(np.float64)
-    low = np.maximum(a[:, None, :2], b[None, :, :2])  # (n, m, 2)
-    high = np.minimum(a[:, None, 2:], b[None, :, 2:])  # (n, m, 2)
-    return np.clip(high - low, 0.0, None).prod(axis=2)
+    low = np.maximum(a[..., :2], b[..., :2])  # (..., 2)
+    high = np.minimum(a[..., 2:], b[..., 2:])  # (..., 2)
+    return np.clip(high - low, 0.0, None).prod(axis=-1)
 
 
 def suppress_overlaps(boxes: Boxes, scores: Array, max_overlap: float, most: int | None = None) -> Ints:

@@ -25,10 +25,12 @@ from tag2box.evaluation.matching import (
     Matcher,
     Matches,
     Pair,
+    Ranking,
     match_coco,
     match_voc,
     pool_matches,
     pooled_matches,
+    rank_classes,
 )
 from tag2box.evaluation.recall import first_covering, recall_at, size_groups
 
@@ -38,6 +40,7 @@ __all__ = [
     "Matcher",
     "Matches",
     "Pair",
+    "Ranking",
     "Rule",
     "TaskMatches",
     "Verdict",
@@ -59,6 +62,7 @@ __all__ = [
     "pool_matches",
     "pooled_matches",
     "precision_recall",
+    "rank_classes",
     "recall_at",
     "size_groups",
     "t_interval",

@@ -24,7 +24,7 @@ from tag2box.evaluation.matching import (
     match_coco,
     match_voc,
     pool_matches,
-    pooled_matches,
+    rank_classes,
 )
 
 TINY = float(np.spacing(1.0))
@@ -92,7 +92,7 @@ def average_precisions(
     min_overlap: float = MIN_OVERLAP,
 ) -> dict[str, float]:
     """Average precision of each class, such as ``average_precisions(pairs, classes, match_voc, ap_area)``."""
-    return {label: rule(pooled_matches(pairs, label, matcher, min_overlap)) for label in classes}
+    return {label: rule(matcher(ranking, min_overlap)) for label, ranking in rank_classes(pairs, classes).items()}
 
 
 @final
