@@ -14,12 +14,13 @@ from command_line import run
 from planted_bench import plant_bench
 from tag2box.data import load_split
 from tag2box.experiments.bench.figures_of_merit import AGNOSTIC, PRECISION, QUERY, SUPPORT
-from tag2box.experiments.bench.rows import load_result, rows_of
-from tag2box.experiments.bench.specification import read_specification
+from tag2box.experiments.bench.rows import Row, load_result, rows_of
+from tag2box.experiments.bench.sources import annotations_hash
+from tag2box.experiments.bench.specification import Specification, read_specification
 from tag2box.experiments.bench.tuning import tuned_methods
-from tag2box.experiments.bench.workbench import Workbench
+from tag2box.experiments.bench.workbench import INGREDIENTS_NAME, Workbench
 from tag2box.extract import CARD_NAME, write_card
-from tag2box.methods.lineup import LINEUP, load_choice, save_choice
+from tag2box.methods.lineup import LINEUP, load_choice, load_ingredients, save_choice, save_ingredients
 
 SPECIFICATION = """
 title = "A small table"
@@ -71,12 +72,18 @@ def places(bench: Workbench, settings: Path) -> list[str | Path]:
     return ["--data", bench.data, "--store", bench.store, "--settings", settings, "--model", bench.model]
 
 
+def rows_asked(bench: Workbench, specification: Specification, settings: Path) -> list[Row]:
+    chosen = load_choice(settings, specification.methods)
+    annotations = annotations_hash(bench.data, specification.dataset)
+    return rows_of(specification, chosen, bench.card.fingerprint, annotations, bench.knowledge_hash)
+
+
 def test_a_table_from_tasks_to_report(bench: Workbench, files: tuple[Path, Path], tmp_path: Path) -> None:
     asked, settings = files
     first = run("bench", "run", asked, *places(bench, settings))
     assert first.returncode == 0, first.stderr
     specification = read_specification(asked)
-    rows = rows_of(specification, load_choice(settings, specification.methods), bench.card.fingerprint)
+    rows = rows_asked(bench, specification, settings)
     results = {row.method: load_result(row.file(bench.results)) for row in rows}
     assert {name: set(result.figures) for name, result in results.items()} == {
         name: {QUERY, SUPPORT, AGNOSTIC, PRECISION} for name in specification.methods
@@ -113,12 +120,47 @@ def test_all_images_of_a_class_at_once(bench: Workbench, files: tuple[Path, Path
     asked.write_text(EVERY_IMAGE)
     assert run("bench", "run", asked, *places(bench, settings)).returncode == 0
     specification = read_specification(asked)
-    rows = rows_of(specification, load_choice(settings, specification.methods), bench.card.fingerprint)
+    rows = rows_asked(bench, specification, settings)
     results = [load_result(row.file(bench.results)) for row in rows]
     assert [set(result.figures) for result in results] == [{SUPPORT, AGNOSTIC}] * 2  # nothing was asked
     assert [len(hits) for hits in results[0].support] == [14] * 4
     run("bench", "report", asked, *places(bench, settings), "-o", tmp_path / "report")
     assert "Time against vMF-MIL, in one run: MI-SVM " in (tmp_path / "report" / "results.md").read_text()
+
+
+FLOOR = SPECIFICATION.split("methods", maxsplit=1)[0] + 'methods = ["whole-image"]\n'
+
+
+def test_what_was_measured_on_other_annotations_or_other_base_regions_is_measured_again(
+    files: tuple[Path, Path], tmp_path: Path
+) -> None:
+    """Both change under the same names; what is reported is always of what is there now."""
+    bench = plant_bench(tmp_path / "bench")
+    asked, settings = files
+    asked.write_text(FLOOR)
+
+    def measured() -> tuple[int, float]:
+        told = run("bench", "run", asked, *places(bench, settings))
+        assert told.returncode == 0, told.stderr
+        (row,) = rows_asked(bench, read_specification(asked), settings)
+        return len(list(bench.results.iterdir())), load_result(row.file(bench.results)).figures[QUERY].value
+
+    before = measured()
+    assert before == (1, 0.0)
+    assert measured() == before
+    path = bench.data / "voc07/test.json"
+    labelled = path.read_text()
+    content = json.loads(labelled)
+    for thing in content["annotations"]:
+        size = content["images"][thing["image_id"] - 1]
+        thing["bbox"] = [0, 0, size["width"], size["height"]]
+    path.write_text(json.dumps(content))
+    assert measured() == (2, 1.0)  # now the whole image is right
+    path.write_text(labelled)
+    assert measured() == (2, 0.0)  # as before: that result is still there
+    known = load_ingredients(bench.folder / INGREDIENTS_NAME)
+    save_ingredients(bench.folder / INGREDIENTS_NAME, replace(known, center=-known.center))
+    assert measured() == (3, 0.0)
 
 
 def test_a_damaged_result_is_named(bench: Workbench, files: tuple[Path, Path]) -> None:

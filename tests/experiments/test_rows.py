@@ -36,6 +36,8 @@ OTHERS = {
     "rule": "COCO",
     "chosen": (("kappa", 16.0),),
     "extractor": "another",
+    "annotations": "other boxes",
+    "knowledge": "other base regions",
 }
 
 

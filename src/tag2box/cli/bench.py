@@ -208,9 +208,12 @@ def _run_rows(bench: Workbench, asked: Specification, settings: Path | None, con
 
 def _rows(bench: Workbench, asked: Specification, settings: Path | None) -> list[Row]:
     from tag2box.experiments.bench.rows import rows_of
+    from tag2box.experiments.bench.sources import annotations_hash
     from tag2box.methods.lineup import load_choice
 
-    return rows_of(asked, load_choice(settings or bench.settings, asked.methods), bench.card.fingerprint)
+    chosen = load_choice(settings or bench.settings, asked.methods)
+    annotations = annotations_hash(bench.data, asked.dataset)
+    return rows_of(asked, chosen, bench.card.fingerprint, annotations, bench.knowledge_hash)
 
 
 def _results(bench: Workbench, asked: Specification, settings: Path | None) -> dict[Row, RowResult]:

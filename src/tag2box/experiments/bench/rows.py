@@ -39,6 +39,10 @@ class Row:
     rule: str
     chosen: tuple[tuple[str, float], ...]
     extractor: str
+    annotations: str = ""
+    """Hash of what is labelled in the images; empty for a row that is not kept"""
+    knowledge: str = ""
+    """Hash of what was fitted on base regions; the same"""
 
     @property
     def key(self) -> str:
@@ -52,7 +56,9 @@ class Row:
         return folder / f"{name}.json"
 
 
-def rows_of(specification: Specification, chosen: dict[str, Chosen], extractor: str) -> list[Row]:
+def rows_of(
+    specification: Specification, chosen: dict[str, Chosen], extractor: str, annotations: str, knowledge: str
+) -> list[Row]:
     """The rows of a table, method by method."""
     asked = specification
     return [
@@ -67,6 +73,8 @@ def rows_of(specification: Specification, chosen: dict[str, Chosen], extractor: 
             asked.rule,
             tuple(sorted(chosen[method].items())),
             extractor,
+            annotations,
+            knowledge,
         )
         for method in asked.methods
         for ways in asked.ways

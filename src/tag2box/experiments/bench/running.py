@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 import subprocess
 import time
+import tomllib
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
+from importlib import metadata
 from math import isnan
 from multiprocessing import get_context, parent_process
 from pathlib import Path
@@ -32,6 +34,7 @@ MOST_NEGATIVES = 200
 """Images without the class, where all images with it are given: they are for MI-SVM, whose time they decide."""
 CHUNK = 10
 """Tasks that a worker takes at a time, if there are many."""
+PROJECT, PACKAGE = "tag2box", Path(__file__).parents[2]
 ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 
 
@@ -93,7 +96,7 @@ def run_row(crew: Crew, row: Row, episodes: Sequence[Episode], folder: Path, rep
     trials = crew.run(row, episodes, report)
     seconds = time.monotonic() - start
     result = result_of(trials, len(episodes), TABLE_RULES[row.rule].average, seconds)
-    save_result(row.file(folder), row, result, {"commit": commit()})
+    save_result(row.file(folder), row, result, code_that_runs())
     return result
 
 
@@ -120,11 +123,36 @@ def result_of(trials: Sequence[Trial], tasks: int, rule: Callable[[Matches], flo
     )
 
 
-def commit() -> str:
-    """Of the code that runs, if it runs from a repository."""
-    asked = ["git", "-C", str(Path(__file__).parent), "rev-parse", "--short=12", "HEAD"]
-    found = subprocess.run(asked, capture_output=True, text=True, check=False)
-    return found.stdout.strip() or "unknown"
+def code_that_runs(package: Path = PACKAGE) -> dict[str, str]:
+    """The commit of the code, if it runs from this project's own repository; else the version that is installed."""
+    commit = _commit(package)
+    if commit:
+        return {"commit": commit}
+    try:
+        return {"version": metadata.version(PROJECT)}
+    except metadata.PackageNotFoundError:
+        return {"version": "unknown"}
+
+
+def _commit(package: Path) -> str:
+    """Empty if no repository keeps the package, or one of another project does, that has it among its files."""
+    if not _git(package, "ls-files", "__init__.py"):
+        return ""
+    try:
+        described = tomllib.loads((Path(_git(package, "rev-parse", "--show-toplevel")) / "pyproject.toml").read_text())
+    except (OSError, ValueError):
+        return ""
+    ours = described.get("project", {}).get("name") == PROJECT
+    return _git(package, "rev-parse", "--short=12", "HEAD") if ours else ""
+
+
+def _git(folder: Path, *asked: str) -> str:
+    """What git says, without the end of the line; nothing if there is no git, or no repository."""
+    try:
+        found = subprocess.run(["git", "-C", str(folder), *asked], capture_output=True, text=True, check=False)
+    except OSError:
+        return ""
+    return found.stdout.strip() if found.returncode == 0 else ""
 
 
 @contextmanager

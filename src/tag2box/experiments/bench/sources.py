@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import tomllib
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import final
@@ -56,6 +59,34 @@ def load_source(data: Path, name: str) -> Dataset:
     """The images of a dataset with the objects that count; the others are as if unlabelled."""
     dataset = read_dataset(annotation_file(data, name))
     return dataset.only(classes_named(SOURCES[name].classes, dataset, SPLIT))
+
+
+def annotations_hash(data: Path, name: str) -> str:
+    """A hash of all that tasks and verdicts can know of a dataset: its classes, images and objects, as they are read.
+
+    A single file that has not changed is not read again.
+    """
+    path = annotation_file(data, name)
+    if path.suffix != ".json" or not path.exists():  # an image set, whose objects are in many files
+        return _hash_of(data, name)
+    stamp = path.stat()
+    return _hash_of_file(data, name, path, stamp.st_mtime_ns, stamp.st_size)
+
+
+@lru_cache(maxsize=32)
+def _hash_of_file(data: Path, name: str, *_stamp: object) -> str:
+    return _hash_of(data, name)
+
+
+def _hash_of(data: Path, name: str) -> str:
+    dataset = load_source(data, name)
+    digest = hashlib.sha256(json.dumps(dataset.classes).encode())
+    for image in dataset.images:
+        truth = image.truth
+        digest.update(json.dumps([image.image_id, image.height, image.width, truth.labels.tolist()]).encode())
+        for column in (truth.boxes, truth.ignore, truth.crowd):
+            digest.update(column.tobytes())
+    return digest.hexdigest()
 
 
 def classes_named(which: str, dataset: Dataset, split_name: str) -> Collection[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -52,6 +53,12 @@ class Workbench:
     def results(self) -> Path:
         """Folder of the results."""
         return self.store / "results"
+
+    @property
+    def knowledge_hash(self) -> str:
+        """Of the file with what was fitted on base regions; empty if there is none yet."""
+        path = self.folder / INGREDIENTS_NAME
+        return hashlib.sha256(path.read_bytes()).hexdigest() if path.exists() else ""
 
     def pool(self, dataset: Dataset, name: str) -> Pool:
         """The bags and truths of a dataset that has been extracted."""

@@ -1,0 +1,42 @@
+"""Bags that are kept: the same ones, and no more of them than there is room for."""
+
+from __future__ import annotations
+
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from samples import random_bags
+from tag2box.experiments.bench.trials import KeptBags
+from tag2box.types import ProposalBag
+
+BAGS = {bag.image_id: bag for bag in random_bags(0, images=6)}
+
+
+def size(image: str) -> int:
+    bag = BAGS[image]
+    return bag.boxes.nbytes + bag.features.nbytes + bag.objectness.nbytes + bag.norms.nbytes
+
+
+TWO_BAGS = max(map(size, BAGS)) * 2
+FIRST, SECOND, THIRD = sorted(BAGS, key=size)[-3:]
+
+
+@example([FIRST, SECOND, FIRST, THIRD, FIRST, SECOND], TWO_BAGS)
+@given(st.lists(st.sampled_from(sorted(BAGS)), max_size=40), st.integers(0, sum(map(size, BAGS))))
+def test_the_last_ones_used_are_kept_as_far_as_there_is_room(asked: list[str], most_bytes: int) -> None:
+    reads: list[str] = []
+
+    def read(image: str) -> ProposalBag:
+        reads.append(image)
+        return BAGS[image]
+
+    kept = KeptBags(read, most_bytes)
+    last: list[str] = []
+    """Images by their last use that should be kept, the latest in front."""
+    for image in asked:
+        known, before = image in last, len(reads)
+        assert kept(image) is BAGS[image]
+        assert len(reads) == before + (not known)
+        last = [image, *(other for other in last if other != image)]
+        while sum(map(size, last)) > most_bytes:
+            last.pop()
