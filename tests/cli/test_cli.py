@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from command_line import run
+from in_process import run_here
 from samples import random_bag
 from tag2box.store import StoreHeader, StoreWriter
 
@@ -66,3 +67,12 @@ def test_unknown_commands_are_exit_code_2_and_help_is_helpful() -> None:
     assert helped.returncode == 0
     for command in ("demo", "doctor", "export", "evaluate", "extract", "train", "background", "measure", "store"):
         assert command in helped.stdout
+
+
+@pytest.mark.parametrize("command", ["", "detect", "evaluate", "doctor", "extract", "store verify", "measure recall"])
+def test_flags_ask_for_nothing(command: str) -> None:
+    """``--json`` takes no value, and the help does not say that it would."""
+    helped = run_here(*command.split(), "--help")
+    assert helped.returncode == 0
+    assert "--help" in helped.stdout
+    assert "bool" not in helped.stdout.lower()

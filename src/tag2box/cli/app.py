@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from typing import Annotated
+from typing import Annotated, Any, final
 
 import typer
+from typer.core import TyperCommand, TyperGroup
 
 from tag2box.cli.background import background
 from tag2box.cli.bench import bench_app
@@ -45,8 +46,36 @@ PANELS: dict[str, dict[str, Callable[..., None] | typer.Typer]] = {
 }
 """Every command, in the panels and the order of ``tag2box --help``, which lists groups of commands last."""
 
+
+def _flags_take_nothing(params: list[Any]) -> list[Any]:
+    """The same arguments and options; typer would show flags as if they wanted a ``<bool>``."""
+    for param in params:
+        if getattr(param, "is_flag", False):
+            param.metavar = ""
+    return params
+
+
+@final
+class PlainCommand(TyperCommand):
+    """A command whose help shows ``--json`` and not ``--json <bool>``."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """Arguments and options, with ``--help``."""
+        return _flags_take_nothing(super().get_params(ctx))
+
+
+@final
+class PlainGroup(TyperGroup):
+    """The same for a group of commands."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """Arguments and options, with ``--help``."""
+        return _flags_take_nothing(super().get_params(ctx))
+
+
 app = typer.Typer(
     name="tag2box",
+    cls=PlainGroup,
     help="Tags in, boxes out: finds the thing you tagged in every photo and learns to detect it.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
@@ -65,9 +94,11 @@ def _options(
 for _panel, _commands in PANELS.items():
     for _name, _command in _commands.items():
         if isinstance(_command, typer.Typer):
-            app.add_typer(_command, name=_name, rich_help_panel=_panel)
+            for _part in _command.registered_commands:
+                _part.cls = PlainCommand
+            app.add_typer(_command, name=_name, cls=PlainGroup, rich_help_panel=_panel)
         else:
-            app.command(_name, rich_help_panel=_panel)(_command)
+            app.command(_name, cls=PlainCommand, rich_help_panel=_panel)(_command)
 
 
 def main() -> None:
