@@ -16,6 +16,7 @@ import statistics
 import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -23,7 +24,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tag2box.extract import Extractor, Photo, find_photos, load_photo
+from tag2box.extract import Photo, TwoGraphs, find_photos, load_photo, open_extractor
 from tag2box.types import ProposalBag
 
 TOLERANCE = 2e-3
@@ -41,7 +42,7 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--count", type=int, default=36)
     arguments = parser.parse_args()
-    fast = Extractor(arguments.model, threads=arguments.threads)
+    fast = open_extractor(arguments.model, threads=arguments.threads)
     files = find_photos(arguments.photos)[: arguments.count]
     photos = [load_photo(file.path, *fast.card.sides) for file in files]
     for photo in photos:
@@ -51,7 +52,7 @@ def main() -> None:
     slow = eager_extractor(arguments.model, arguments.threads)
     print(f"Largest differences: {differences(fast, slow, photos)}")
     compare_speed(fast, slow, photos)
-    compare_many(Extractor(arguments.model, threads=1), slow, photos, arguments.threads)
+    compare_many(open_extractor(arguments.model, threads=1), slow, photos, arguments.threads)
 
 
 class EagerGraph:
@@ -69,26 +70,26 @@ class EagerGraph:
         return {name: tensor.numpy() for name, tensor in zip(self.outputs, values, strict=True)}
 
 
-def eager_extractor(folder: Path | None, threads: int) -> Extractor:
+def eager_extractor(folder: Path | None, threads: int) -> TwoGraphs:
     """The same extractor with torch modules in place of the graphs."""
     import torch
 
     from tag2box.training.detector.export import DESCRIBED, MAPS, PROPOSED, BoxGraph, PhotoGraph, load_exported
 
     torch.set_num_threads(threads)
-    extractor = Extractor(folder, threads=threads)
+    extractor = open_extractor(folder, threads=threads)
     detector = load_exported(extractor.folder)
-    extractor.photo_graph = EagerGraph(PhotoGraph(detector), ("pixels",), (*PROPOSED, *MAPS))
-    extractor.box_graph = EagerGraph(BoxGraph(detector), ("boxes", *MAPS), DESCRIBED)
-    return extractor
+    photo_graph = EagerGraph(PhotoGraph(detector), ("pixels",), (*PROPOSED, *MAPS))
+    box_graph = EagerGraph(BoxGraph(detector), ("boxes", *MAPS), DESCRIBED)
+    return replace(extractor, photo_graph=photo_graph, box_graph=box_graph)
 
 
-def bag_of(extractor: Extractor, photo: Photo) -> ProposalBag:
+def bag_of(extractor: TwoGraphs, photo: Photo) -> ProposalBag:
     """The whole way from pixels to a bag."""
     return extractor.bag(extractor.see(photo), "photo")
 
 
-def differences(fast: Extractor, slow: Extractor, photos: list[Photo]) -> str:
+def differences(fast: TwoGraphs, slow: TwoGraphs, photos: list[Photo]) -> str:
     """Compare both stages on every photo; ends the program if they differ."""
     boxes = features = 0.0
     for photo in photos:
@@ -103,9 +104,9 @@ def differences(fast: Extractor, slow: Extractor, photos: list[Photo]) -> str:
     return f"boxes {boxes:.2g} pixels, features {features:.2g} of the largest entry"
 
 
-def compare_speed(fast: Extractor, slow: Extractor, photos: list[Photo]) -> None:
+def compare_speed(fast: TwoGraphs, slow: TwoGraphs, photos: list[Photo]) -> None:
     """Time both on each photo in turn, and print the ratio of the medians: of the whole way, and of the first graph."""
-    for name, work in (("One photo after the other", bag_of), ("Of that, the first graph alone", Extractor.see)):
+    for name, work in (("One photo after the other", bag_of), ("Of that, the first graph alone", TwoGraphs.see)):
         ways: dict[str, Callable[[list[Photo]], object]] = {
             "ONNX Runtime": partial(each, work, fast),
             "torch": partial(each, work, slow),
@@ -115,13 +116,13 @@ def compare_speed(fast: Extractor, slow: Extractor, photos: list[Photo]) -> None
         print(f"{name}: {ratio:.2f} times as fast as torch ({len(photos)} photos, medians)")
 
 
-def each(work: Callable[[Extractor, Photo], object], extractor: Extractor, photos: list[Photo]) -> None:
+def each(work: Callable[[TwoGraphs, Photo], object], extractor: TwoGraphs, photos: list[Photo]) -> None:
     """Do the work on one photo after the other."""
     for photo in photos:
         work(extractor, photo)
 
 
-def compare_many(alone: Extractor, slow: Extractor, photos: list[Photo], threads: int) -> None:
+def compare_many(alone: TwoGraphs, slow: TwoGraphs, photos: list[Photo], threads: int) -> None:
     """Time groups of photos, each core at a photo of its own; torch may work so too, or with all cores at one photo."""
     import torch
 

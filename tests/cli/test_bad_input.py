@@ -53,9 +53,9 @@ def refused(done: CompletedProcess[str], *words: str) -> None:
 @pytest.fixture(scope="module")
 def classes(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A class file of the model that ships, whose one class is like nothing."""
-    from tag2box.extract import Extractor
+    from tag2box.extract import open_extractor
 
-    extractor = Extractor()
+    extractor = open_extractor()
     direction = np.eye(extractor.card.dimension, dtype=np.float32)[0]
     path = tmp_path_factory.mktemp("known") / "mug.classes"
     save_classes(path, ClassSet(extractor.fingerprint, (KnownClass("mug", direction, 10.0, 99.0, {}),)))

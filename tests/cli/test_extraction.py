@@ -11,6 +11,8 @@ import pytest
 from PIL import Image
 
 from command_line import run
+from in_process import run_here
+from planted_extractor import PlantedExtractor
 from tag2box.methods.lineup import save_choice
 from tag2box.methods.localizers import FittedBackground, save_background
 from tag2box.product.knowledge import LOCALIZER
@@ -50,8 +52,27 @@ def store(annotated: Path, tiny_model: Path, tmp_path_factory: pytest.TempPathFa
 
 
 def test_a_second_run_says_that_all_is_there(annotated: Path, tiny_model: Path, store: Path) -> None:
-    done = run("extract", annotated / "boxes.json", "-o", store, "--model", tiny_model)
-    assert "(32 were there already)" in done.stdout
+    command = ("extract", annotated / "boxes.json", "-o", store, "--model", tiny_model)
+    assert "(32 were there already)" in run(*command, "--regions", "20").stdout
+    refused = run(*command)  # bags of 300 regions do not go with bags of 20
+    assert refused.returncode == 2
+    assert f"{store} was written by extractor" in refused.stderr
+
+
+def test_another_photo_of_the_same_name_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing of the second folder is dropped in silence, and a photo that was replaced is noticed."""
+    monkeypatch.setattr("tag2box.cli.extract.open_extractor", lambda *_, **__: PlantedExtractor())
+    for number, name in enumerate(("one [/i]", "two")):  # to rich, the first has markup in it
+        (tmp_path / name).mkdir(parents=True)
+        Image.new("RGB", (40, 30), (number, 0, 0)).save(tmp_path / name / "a.png")
+    command, store = ("extract", tmp_path / "one [/i]", "-o"), tmp_path / "store [/b]"
+    assert run_here(*command, store).returncode == 0
+    done = run_here("extract", tmp_path / "two", "-o", store)
+    assert done.returncode == 2
+    assert "two/a.png is not the photo that it was" in done.stderr
+    assert "(1 were there already)" in run_here(*command, store).stdout
+    Image.new("RGB", (40, 30), "blue").save(tmp_path / "one [/i]" / "a.png")
+    assert f"or delete {store} to look at all photos again" in run_here(*command, store).stderr
 
 
 def test_broken_photos_are_named_and_end_in_2_after_the_others(

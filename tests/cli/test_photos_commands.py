@@ -6,12 +6,14 @@ import contextlib
 import io
 import json
 import shutil
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
 import pytest
 from PIL import Image
 from pycocotools.coco import COCO
+from pycocotools.cocoeval import COCOeval
 
 import tag2box
 from command_line import run
@@ -98,7 +100,13 @@ def test_detections_of_new_photos_are_written_drawn_and_judged(classes: Path, tm
     done = run_here("detect", classes, QUERIES, "-o", results, "--draw", drawn)
     assert done.returncode == 0, done.stderr
     found = json.loads(results.read_text())
-    assert f"{len(found):,} detections in {results}." in done.stdout
+    sure = [entry for entry in found if entry["found"]]
+    below = len(found) - len(sure)
+    assert f"{len(sure):,} detections in {results}, and {below:,} below the threshold of their class." in done.stdout
+    assert sum(line.count(kind) for line in done.stdout.splitlines() for kind in KINDS if ": " in line) >= len(sure)
+    assert all(entry["found"] == (entry["score"] >= 0.5) for entry in found)
+    assert max(Counter(entry["file_name"] for entry in found).values()) <= 100
+    assert not list(results.parent.glob(".*"))  # nothing to go on from is left behind
     names = {path.name for path in QUERIES.iterdir()}
     assert {path.name for path in drawn.iterdir()} == {f"{name}.jpg" for name in names}
     with Image.open(drawn / "dog-7.jpg.jpg") as picture:
@@ -110,6 +118,56 @@ def test_detections_of_new_photos_are_written_drawn_and_judged(classes: Path, tm
     assert judged.returncode == 0, judged.stderr
     assert json.loads(judged.stdout)["photos"] == 12
     assert json.loads(judged.stdout)["ap50"]["voc_area"]["mean"] > 0.5
+
+
+def test_pycocotools_and_evaluate_agree_on_results_with_the_ids_of_the_truth(classes: Path, tmp_path: Path) -> None:
+    """Ids of the truth's own, in no order, and the whole ranking: the same average precision to six digits."""
+    truth, results = tmp_path / "truth.json", tmp_path / "results.json"
+    content = queries_only(json.loads(TRUTH.read_text()))
+    for entry in content["annotations"]:
+        entry |= {"image_id": 1000 - 7 * int(entry["image_id"]), "category_id": 50 - int(entry["category_id"])}
+    for entry in content["images"]:
+        entry |= {"id": 1000 - 7 * int(entry["id"])}
+    for entry in content["categories"]:
+        entry |= {"id": 50 - int(entry["id"])}
+    truth.write_text(json.dumps(content))
+    shutil.copytree(QUERIES, tmp_path / "queries")
+    done = run_here("detect", classes, QUERIES, "-o", results, "--ids-from", truth, "--min-score", "0.9")
+    assert done.returncode == 0, done.stderr
+    judged = run_here("evaluate", results, "--truth", truth, "--json")
+    assert judged.returncode == 0, judged.stderr
+    with contextlib.redirect_stdout(io.StringIO()):
+        coco = COCO(str(truth))
+        evaluation = COCOeval(coco, coco.loadRes(str(results)), "bbox")
+        evaluation.params.iouThrs = np.array([0.5])
+        evaluation.evaluate()
+        evaluation.accumulate()
+    precision = evaluation.eval["precision"][0, :, :, 0, 2]  # (recalls, classes), objects of any size
+    assert precision.mean() == pytest.approx(json.loads(judged.stdout)["ap50"]["coco_101_points"]["mean"], abs=1e-6)
+    assert precision.mean() > 0.5
+
+
+def test_ids_that_the_truth_does_not_have_are_refused_before_the_work(classes: Path, tmp_path: Path) -> None:
+    Image.new("RGB", (30, 20)).save(tmp_path / "stranger.png")
+    command = ("detect", classes, tmp_path / "stranger.png")
+    done = run_here(*command, "--ids-from", TRUTH, "-o", tmp_path / "results.json")
+    assert done.returncode == 2
+    assert "the truth has no photo 'stranger.png'" in done.stderr
+    assert not (tmp_path / "results.json").exists()
+    (tmp_path / "truth.json").write_text(
+        json.dumps(
+            {
+                "images": [{"id": 3, "file_name": "stranger.png", "height": 20, "width": 30}],
+                "annotations": [],
+                "categories": [{"id": 1, "name": "dog"}],
+            }
+        )
+    )
+    done = run_here(*command, "--ids-from", tmp_path / "truth.json", "-o", tmp_path / "results.json")
+    assert "truth.json does not know 'ball', 'car', 'lamp'" in done.stderr
+    assert run_here(*command, "--ids-from", TRUTH).returncode == 2
+    done = run_here(*command, "--ids-from", classes, "-o", tmp_path / "results.json")
+    assert (done.returncode, "cannot be read" in done.stderr) == (2, True)
 
 
 def require_coco_results(path: Path) -> None:
@@ -141,7 +199,8 @@ def test_json_goes_to_stdout_and_nothing_else_does(classes: Path, tmp_path: Path
     done = run("detect", classes, QUERIES / "dog-7.jpg", blank, "--json", "--min-score", "0.9")
     assert done.returncode == 0, done.stderr
     first, second = (json.loads(line) for line in done.stdout.splitlines())
-    assert (first["file_name"], second) == ("dog-7.jpg", {"file_name": "blank [1].png", "detections": []})
+    assert (first["file_name"], first["path"]) == ("dog-7.jpg", str(QUERIES / "dog-7.jpg"))
+    assert second == {"file_name": "blank [1].png", "path": str(blank), "detections": []}
     for found in first["detections"]:
         assert found["label"] in KINDS
         assert 0.9 <= found["score"] <= 1

@@ -11,7 +11,7 @@ from PIL import Image
 from tag2box.data import DatasetImage
 from tag2box.experiments.proposal_rules import OTHER_VALUES, UNCHANGED, changed_rules, recall_by_rules
 from tag2box.experiments.recall import Cover
-from tag2box.extract import Extractor, ProposalRules
+from tag2box.extract import ProposalRules, open_extractor
 from tag2box.types import Truth
 
 
@@ -38,14 +38,12 @@ def test_recall_is_that_of_a_model_with_those_rules(tiny_model: Path, tmp_path: 
         no = np.zeros(20, dtype=bool)
         truth = Truth(f"{number}.png", boxes, np.full(20, "thing"), no, no)
         images.append(DatasetImage(tmp_path / f"{number}.png", 100, 150, truth))
-    extractor = Extractor(tiny_model, threads=1)
-    card = extractor.card
+    extractor = open_extractor(tiny_model, threads=1)
     found = recall_by_rules(extractor, images, lambda done, _: None)
-    assert extractor.card is card
     for name in (UNCHANGED, "looks = 1.00", "final_overlap = 0.6"):
-        extractor.card = replace(card, rules=changed_rules(card.rules)[name])
+        variant = extractor.with_rules(changed_rules(extractor.card.rules)[name])
         cover = Cover()
         for image in images:
-            cover.add(image.truth, extractor.extract(image.path).boxes[1:])
+            cover.add(image.truth, variant.extract(image.path, image.image_id).bag.boxes[1:])
         assert found[name].recall(0.5) == cover.objects().recall(0.5)
     assert len({tuple(covered.ranks[0.5]) for covered in found.values()}) > 3  # rules matter

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -37,6 +39,14 @@ def test_the_longest_side_is_scaled_and_the_full_size_kept(tmp_path: Path) -> No
     assert photo.pixels[10, -3].tolist() == list(BLUE)
     assert photo.source_hash == hashlib.sha256(path.read_bytes()).hexdigest()
     assert load_photo(path, 120).pixels.shape == (80, 120, 3)
+
+
+def test_views_are_the_picture_at_each_size(tmp_path: Path) -> None:
+    halves(300, 200).save(tmp_path / "photo.png")
+    photo = load_photo(tmp_path / "photo.png", 60, 90)
+    for view, side in zip(photo.views, (60, 90), strict=True):
+        np.testing.assert_array_equal(view, load_photo(tmp_path / "photo.png", side).pixels)
+    np.testing.assert_array_equal(photo.pixels, photo.views[0])
 
 
 @pytest.mark.parametrize("orientation", range(1, 9))
@@ -93,12 +103,43 @@ def test_tiny_and_long_pictures(tmp_path: Path, size: tuple[int, int], shape: tu
     assert (photo.width, photo.height) == size
 
 
+@pytest.mark.filterwarnings("ignore::PIL.Image.DecompressionBombWarning")
 def test_a_hundred_megapixels(tmp_path: Path) -> None:
     path = save(tmp_path, Image.new("L", (12_000, 9_000), 77), "huge.jpg", quality=30)
     photo = load_photo(path, 320)
     assert photo.pixels.shape == (240, 320, 3)
     assert (photo.height, photo.width) == (9_000, 12_000)
     assert abs(int(photo.pixels.mean()) - 77) <= 2
+
+
+FOUR_THREADS = """
+import sys, warnings
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+import numpy
+from PIL import Image
+Image.MAX_IMAGE_PIXELS = 2000
+sys.setswitchinterval(1e-5)
+warnings.filterwarnings("always", message="mine")
+mine = list(warnings.filters)
+from tag2box.extract import load_photo
+before = list(warnings.filters)
+with ThreadPoolExecutor(4) as pool:
+    sizes = [photo.width for photo in pool.map(lambda _: load_photo(Path(sys.argv[1]), 64), range(400))]
+assert sizes == [60] * 400, sizes
+assert warnings.filters == before, warnings.filters
+assert before[: len(mine)] == mine, before
+warnings.warn("mine")
+"""
+"""Pillow warns about photos of more than 2,000 pixels here."""
+
+
+def test_threads_that_load_photos_leave_the_filters_of_warnings_alone(tmp_path: Path) -> None:
+    """Nobody hears what Pillow thinks of large photos, and whoever has filters of his own keeps them."""
+    command = [sys.executable, "-c", FOUR_THREADS, str(save(tmp_path, halves(60, 40)))]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.count("Warning") == 1, done.stderr  # mine
 
 
 def test_the_first_frame_of_an_animation_counts(tmp_path: Path) -> None:

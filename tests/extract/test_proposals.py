@@ -1,22 +1,28 @@
-"""From locations to candidates: what is kept, what is cut, in which order."""
+"""From locations of several looks to candidates: what is kept, what is cut, in which order."""
 
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from samples import random_boxes
 from tag2box.boxes import box_overlaps
+from tag2box.extract import Look, SeenPhoto, as_photo
 from tag2box.extract.proposals import (
     STRIDES,
     ProposalRules,
     best_proposals,
     final_rows,
+    first_proposals,
     inside_photo,
     location_centers,
 )
 from tag2box.training.detector.network import locations
+
+WIDTH, HEIGHT = 48, 32
+"""Of the photo in the first look; the closer one sees it twice as large."""
 
 
 def test_locations_are_those_of_the_network() -> None:
@@ -77,3 +83,43 @@ def test_no_two_regions_overlap_more_than_the_rules_say(seed: int) -> None:
     rows = final_rows(boxes, scores, scores, ProposalRules(final_overlap=0.5), 300)
     overlaps = box_overlaps(boxes[rows], boxes[rows]) - np.eye(len(rows))
     assert (overlaps <= 0.5).all()
+
+
+def a_look(side: int, boxes: dict[int, list[float]], quality: dict[int, float]) -> Look:
+    """A look that believes in a few boxes only, by location; elsewhere it proposes specks."""
+    centers = location_centers(side)
+    all_boxes = np.concatenate([centers - 2, centers + 2], axis=1).astype(np.float32)
+    all_quality = np.full(len(centers), 0.01, dtype=np.float32)
+    for place, box in boxes.items():
+        all_boxes[place], all_quality[place] = box, quality[place]
+    return Look(side, HEIGHT * side // 64, WIDTH * side // 64, all_boxes, all_quality, {})
+
+
+def seen_twice(first: Look, closer: Look) -> SeenPhoto:
+    pixels = np.zeros((HEIGHT, WIDTH, 3), dtype=np.uint8)
+    return SeenPhoto(as_photo(pixels, 48, 96), (first, closer))
+
+
+def test_boxes_of_every_look_come_in_pixels_of_the_first() -> None:
+    first = a_look(64, {0: [0, 0, 40, 30]}, {0: 0.9})
+    closer = a_look(128, {0: [10, 20, 30, 40], 2: [60, 4, 80, 24]}, {0: 0.8, 2: 0.95})
+    found = first_proposals(seen_twice(first, closer), ProposalRules(corrected=3))
+    np.testing.assert_allclose(found.boxes, [[30, 2, 40, 12], [0, 0, 40, 30], [5, 10, 15, 20]])
+    np.testing.assert_allclose(found.quality, [0.95, 0.9, 0.8])
+    assert found.look.tolist() == [1, 0, 1]
+
+
+@pytest.mark.parametrize(("first_belief", "winner"), [(0.9, 0), (0.6, 1)])
+def test_what_both_looks_see_is_kept_once(first_belief: float, winner: int) -> None:
+    first = a_look(64, {0: [5, 10, 15, 20]}, {0: first_belief})
+    closer = a_look(128, {0: [10, 20, 30, 41]}, {0: 0.8})
+    found = first_proposals(seen_twice(first, closer), ProposalRules(first_overlap=0.6))
+    assert found.look[0] == winner
+    assert found.quality[1] == pytest.approx(0.01)  # the other one is gone
+
+
+def test_as_many_of_each_look_are_considered() -> None:
+    first = a_look(64, {0: [0, 0, 9, 9], 1: [20, 0, 29, 9], 2: [0, 20, 9, 29]}, {0: 0.9, 1: 0.8, 2: 0.7})
+    closer = a_look(128, {0: [60, 40, 70, 50]}, {0: 0.1})
+    found = first_proposals(seen_twice(first, closer), ProposalRules(considered=2))
+    assert found.quality[:3] == pytest.approx([0.9, 0.8, 0.1])

@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import shutil
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+from PIL import Image
 
+from in_process import run_here
+from planted_extractor import PlantedExtractor, planted_classes, planted_knowledge
+from tag2box.arrays import Array
+from tag2box.cli.endings import STOPPED_WORDS
+from tag2box.errors import PhotoError
+from tag2box.extract import PhotoFile, find_photos
 from tag2box.methods.calibration import Calibration, Judge
-from tag2box.methods.detectors import Spread
+from tag2box.methods.detectors import LikenessHead, Spread
 from tag2box.methods.localizers import NO_BACKGROUND, VmfMil
-from tag2box.product.class_file import ClassSet, KnownClass
-from tag2box.product.detecting import detect_classes, expand_places
+from tag2box.product.class_file import ClassSet, KnownClass, save_classes
+from tag2box.product.detecting import Detector, at_least, detect_classes, detect_photos, expand_places
+from tag2box.product.detection_results import coco_results, ids_in_order
 from tag2box.product.knowledge import Knowledge
-from tag2box.types import ProposalBag
+from tag2box.types import Detections, ProposalBag
 
 D = 3
 CALIBRATION = Calibration(Judge((0.0,) * 5, 0.0), Judge((0.0,) * 2, 0.0), 0.5, 0.0)
@@ -70,6 +80,137 @@ def test_parts_and_groups_are_no_things_of_their_own() -> None:
     ]
     everything = detect_classes(photo, known(9.0, 9.0), KNOWLEDGE, 0.0)  # below the threshold nothing is hidden
     assert [12.0, 12.0, 30.0, 30.0] in everything.of_class("a").boxes.tolist()
+
+
+def test_the_head_is_built_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    built: list[Sequence[str]] = []
+    plain = Knowledge.head
+
+    def counted(knowledge: Knowledge, classes: Sequence[str], directions: Array) -> LikenessHead:
+        built.append(classes)
+        return plain(knowledge, classes, directions)
+
+    monkeypatch.setattr(Knowledge, "head", counted)
+    detector, photo = Detector(known(2.0, 2.0), KNOWLEDGE), bag(([10, 10, 30, 30], [1, 0, 0]))
+    for score in (0.0, 0.5, 0.9):
+        found, wanted = detector.detect(photo, score), detect_classes(photo, known(2.0, 2.0), KNOWLEDGE, score)
+        assert list(found) == list(wanted) == list(at_least(detector.detect(photo, 0.0), score))
+    assert len(built) == 1 + 3
+
+
+@pytest.fixture
+def photos(tmp_path: Path) -> list[PhotoFile]:
+    """Six photos, each with a red quarter."""
+    (tmp_path / "photos").mkdir()
+    for number in range(6):
+        picture = Image.new("RGB", (80, 60), (90, 90, 90))
+        picture.paste((250, number, 0), (40 * (number % 2), 0, 40 * (number % 2) + 40, 30))
+        picture.save(tmp_path / "photos" / f"{number}.png")
+    return find_photos([tmp_path / "photos"])
+
+
+def planted_detector() -> Detector:
+    return Detector(planted_classes("red thing", "green thing"), planted_knowledge())
+
+
+def found_in(
+    photos: list[PhotoFile], features: Path | None, extractor: PlantedExtractor
+) -> list[tuple[str, list[Any]]]:
+    each = detect_photos(planted_detector(), extractor, photos, features)
+    return [(photo.image_id, [] if isinstance(found, PhotoError) else list(found)) for photo, found in each]
+
+
+def test_photos_are_detected_one_by_one(photos: list[PhotoFile], tmp_path: Path) -> None:
+    (tmp_path / "photos" / "3.png").write_bytes(b"no picture")
+    for photo, found in detect_photos(planted_detector(), PlantedExtractor(), photos, None):
+        if photo.image_id == "3.png":
+            assert isinstance(found, PhotoError)
+            continue
+        assert isinstance(found, Detections)
+        (sure,) = at_least(found, 0.5)
+        left = 40.0 * (int(photo.image_id[0]) % 2)
+        assert (sure.label, sure.box) == ("red thing", (left, 0.0, left + 40.0, 30.0))
+        assert len(found) > 10
+
+
+def test_what_was_extracted_is_not_extracted_again(photos: list[PhotoFile], tmp_path: Path) -> None:
+    features, first, second = tmp_path / "features", PlantedExtractor(), PlantedExtractor()
+    stopped = detect_photos(planted_detector(), first, photos, features)
+    for _ in range(4):
+        next(stopped)
+    stopped.close()
+    found = found_in(photos, features, second)
+    assert set(second.seen) == {"4.png", "5.png"}
+    assert found == found_in(photos, None, PlantedExtractor())  # to the bit
+
+
+@pytest.mark.parametrize("left_by", ["another extractor", "another photo", "a crash"])
+def test_what_another_job_left_is_thrown_away(photos: list[PhotoFile], tmp_path: Path, left_by: str) -> None:
+    features = tmp_path / "features"
+    found_in(photos, features, PlantedExtractor("other" if left_by == "another extractor" else "planted"))
+    if left_by == "another photo":
+        shutil.copy(photos[0].path, photos[1].path)
+    if left_by == "a crash":
+        (features / "store.json").unlink()
+    extractor = PlantedExtractor()
+    assert found_in(photos, features, extractor) == found_in(photos, None, PlantedExtractor())
+    assert sorted(extractor.seen) == [photo.image_id for photo in photos]
+
+
+def test_the_command_goes_on_where_it_was_stopped(
+    photos: list[PhotoFile], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As it says when it is stopped; results are then those of a run that nobody stopped."""
+    extractor = PlantedExtractor()
+    monkeypatch.setattr("tag2box.cli.detect.open_extractor", lambda *_, **__: extractor)
+    monkeypatch.setattr("tag2box.cli.detect.knowledge_of", lambda _: planted_knowledge())
+    save_classes(tmp_path / "my.classes", planted_classes("red thing"))
+    command = ("detect", tmp_path / "my.classes", tmp_path / "photos", "-o")
+    with monkeypatch.context() as patch:
+        patch.setattr("tag2box.cli.detect.coco_results", stop_at("4.png"))
+        done = run_here(*command, tmp_path / "results.json")
+    assert (done.returncode, done.stderr) == (130, f"{STOPPED_WORDS}\n")
+    assert not (tmp_path / "results.json").exists()
+    extractor.seen.clear()
+    assert run_here(*command, tmp_path / "results.json").returncode == 0
+    assert set(extractor.seen) <= {"5.png"}
+    extractor.seen.clear()
+    assert run_here(*command, tmp_path / "at once.json").returncode == 0
+    assert len(extractor.seen) == 6
+    assert (tmp_path / "results.json").read_text() == (tmp_path / "at once.json").read_text()
+    assert {path.name for path in tmp_path.iterdir()} == {"photos", "my.classes", "results.json", "at once.json"}
+
+
+def stop_at(name: str) -> Callable[..., list[dict[str, Any]]]:
+    def results(photo: str, *_: object) -> list[dict[str, Any]]:
+        if photo == name:
+            raise KeyboardInterrupt
+        return []
+
+    return results
+
+
+def test_results_keep_the_ranking_and_mark_the_threshold() -> None:
+    found = Detections.ranked(
+        [[0, 0, 10, 20], [1, 2, 3, 4], [0, 0, 5, 5]], [0.5, 0.499999, 1.23456789e-8], ["a", "b", "a"]
+    )
+    ids = ids_in_order(["x.jpg", "photo.jpg"], ["b", "a"])
+    first, second, third = coco_results("photo.jpg", found, ids)
+    assert first == {
+        "image_id": 2,
+        "category_id": 2,
+        "bbox": [0, 0, 10, 20],
+        "score": 0.5,
+        "found": True,
+        "category_name": "a",
+        "file_name": "photo.jpg",
+    }
+    assert (second["found"], second["bbox"], second["category_id"]) == (False, [1, 2, 2, 2], 1)
+    assert third["score"] == 1.23457e-8  # no tie is made
+    many = Detections.ranked(np.tile([0, 0, 1, 1], (150, 1)), np.linspace(1, 0, 150), np.full(150, "a"))
+    kept = coco_results("photo.jpg", many, ids)
+    assert len(kept) == 100
+    assert kept[-1]["score"] == pytest.approx(many.scores[99], rel=1e-5)
 
 
 def test_patterns_are_expanded_and_names_that_exist_are_not(tmp_path: Path) -> None:

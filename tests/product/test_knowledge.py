@@ -10,7 +10,7 @@ import pytest
 
 from samples import random_bag
 from tag2box.errors import BackgroundFileError, ModelError
-from tag2box.extract import Extractor
+from tag2box.extract import open_extractor
 from tag2box.methods.lineup import SETTINGS_NAME, save_choice
 from tag2box.methods.localizers import FittedBackground, OddsBackground, VmfBackground, save_background
 from tag2box.product.knowledge import DETECTOR, LOCALIZER, localizer_of, make_localizer
@@ -38,7 +38,7 @@ def test_both_backgrounds_count_with_their_weights() -> None:
 
 def test_a_model_needs_a_background_of_its_own(tiny_model: Path, tmp_path: Path) -> None:
     folder = Path(shutil.copytree(tiny_model, tmp_path / "model"))
-    extractor = Extractor(folder, threads=1)
+    extractor = open_extractor(folder, threads=1)
     save_choice(folder / SETTINGS_NAME, {LOCALIZER: CHOSEN, DETECTOR: {"ridge": 1.0, "likeness_weight": 0.5}})
     with pytest.raises(BackgroundFileError):
         localizer_of(extractor)

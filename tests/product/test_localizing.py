@@ -21,8 +21,8 @@ from pycocotools.coco import COCO
 import tag2box
 from samples import random_units, unit
 from tag2box.data.tags import TaggedPhoto, TagSet
-from tag2box.errors import PhotoError, RunError, TagsError
-from tag2box.extract import Extractor
+from tag2box.errors import PhotoError, RunError, StoreError, TagsError
+from tag2box.extract import TwoGraphs, open_extractor
 from tag2box.methods.calibration import Calibration, Judge
 from tag2box.methods.detectors import Spread
 from tag2box.methods.localizers import NO_BACKGROUND, VmfMil
@@ -187,7 +187,7 @@ TAG = "car</h2><script>alert('1')</script>"
 class Run(NamedTuple):
     folder: Path
     tags: TagSet
-    extractor: Extractor
+    extractor: TwoGraphs
     found: Localized
     store: FeatureStore
 
@@ -208,7 +208,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
         path.parent.mkdir(exist_ok=True)
         shutil.copy(DEMO / "photos" / source, path)
         photos.append(TaggedPhoto(name, path, frozenset(words)))
-    tags, extractor = TagSet(place / "photos", tuple(photos), "by hand"), Extractor(threads=1)
+    tags, extractor = TagSet(place / "photos", tuple(photos), "by hand"), open_extractor(threads=1)
     begin_run(place / "run", tags, extractor)
     store, _ = extract_tagged(place / "run", tags, extractor, nothing, skip_bad=False)
     found = localize_photos(tags, store, knowledge_of(extractor), nothing)
@@ -271,7 +271,7 @@ def test_a_photo_that_is_another_one_now_is_refused(run: Run, tmp_path: Path) ->
         TaggedPhoto(one.name, changed if one.name == "both.jpg" else one.path, one.tags) for one in run.tags.photos
     )
     tags = TagSet(run.tags.folder, photos, "by hand")
-    with pytest.raises(RunError, match=r"both\.jpg is not the photo that it was"):
+    with pytest.raises(StoreError, match=r"both\.jpg is not the photo that it was"):
         extract_tagged(run.folder, tags, run.extractor, nothing, skip_bad=True)
     changed.unlink()
     with pytest.raises(PhotoError, match=r"both\.jpg cannot be read"):

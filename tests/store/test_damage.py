@@ -87,7 +87,7 @@ def _mutated(sound: bytes, rng: np.random.Generator) -> bytes:
     ("before", "after"),
     [
         (b"image-3", b"image-9"),
-        (b'\\"height\\": 100.0', b'\\"height\\": 200.0'),
+        (b'\\"height\\": 100,', b'\\"height\\": 200,'),
         (b'"fingerprint":"e"', b'"fingerprint":"f"'),
     ],
 )

@@ -20,7 +20,9 @@ from tag2box.errors import (
     ShapeError,
     StoreError,
 )
-from tag2box.store import FeatureStore, StoreHeader, StoreWriter, read_header
+from tag2box.store import FeatureStore, StoreHeader, StoreWriter, as_stored, read_header
+from tag2box.store.reader import MAPPED
+from tag2box.store.shard import Layout, Tensors
 from tag2box.types import ProposalBag
 
 HEADER = StoreHeader("extractor-1", 5)
@@ -80,12 +82,68 @@ def test_shards_are_ordinary_safetensors(tmp_path: Path) -> None:
     np.testing.assert_allclose(tensors["features"], np.concatenate([bag.features for bag in content]), atol=1e-3)
 
 
-def test_no_file_stays_open(tmp_path: Path) -> None:
-    store = FeatureStore(write(tmp_path, bags(40), shard_bytes=300))
-    assert len(store.shards) >= 20
-    open_before = len(list(Path("/proc/self/fd").iterdir()))
-    assert sum(1 for _ in store.scan()) == 40
-    assert len(list(Path("/proc/self/fd").iterdir())) <= open_before
+def open_files() -> int:
+    return len(list(Path("/proc/self/fd").iterdir()))
+
+
+def test_few_files_stay_open_whatever_is_read(tmp_path: Path) -> None:
+    store, before = FeatureStore(write(tmp_path, bags(40), shard_bytes=300)), open_files()
+    assert len(store.shards) > MAPPED
+    kept = [*store.scan(), *(store.bag(image_id) for image_id in store.image_ids)]
+    assert len(kept) == 80
+    assert open_files() <= before + MAPPED
+    del store
+    assert open_files() <= before  # bags need no file
+
+
+def test_a_shard_is_mapped_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    store, plain = FeatureStore(write(tmp_path, bags(30))), Layout.map
+    mapped: list[Path] = []
+
+    def counted(layout: Layout, path: Path) -> Tensors:
+        mapped.append(path)
+        return plain(layout, path)
+
+    monkeypatch.setattr(Layout, "map", counted)
+    for image_id in (*store.image_ids, *reversed(store.image_ids)):
+        store.bag(image_id)
+    list(store.scan())
+    assert mapped == [shard.path for shard in store.shards]
+
+
+def test_a_trusted_bag_is_the_bag_that_the_checks_make(tmp_path: Path) -> None:
+    """To the bit: the store skips checks, not arithmetic."""
+    store = FeatureStore(write(tmp_path, bags(8), shard_bytes=10**9))
+    tensors = load_file(store.shards[0].path)
+    for place, image_id in enumerate(store.image_ids):
+        rows = slice(*tensors["offsets"][place : place + 2])
+        features, objectness = (tensors[name][rows].astype(np.float32) for name in ("features", "objectness"))
+        checked = ProposalBag(image_id, tensors["boxes"][rows], features, objectness, tensors["norms"][rows])
+        for found in (store.bag(image_id), as_stored(bags(8)[place])):
+            for name in ("boxes", "features", "objectness", "norms"):
+                values = getattr(found, name)
+                assert values.dtype == np.float32
+                assert type(values) is np.ndarray
+                assert values.tobytes() == getattr(checked, name).tobytes()
+                with pytest.raises(ValueError, match="read-only"):
+                    values[0] = 0
+
+
+def test_sizes_that_rounding_has_spoiled_are_mended(tmp_path: Path) -> None:
+    """Older extractors wrote 499.99997 for 500."""
+    boxes = np.array([[0, 0, 499.99997, 374.99997], [5, 5, 99, 99]], dtype=np.float32)
+    bag = ProposalBag.from_raw("old", boxes, np.eye(5)[:2], [0.5, 0.5])
+    assert bag.size == (375, 500)
+    path = write(tmp_path, [bag]) / "shard-000000.safetensors"
+    old = path.read_bytes()
+    before, after = b'\\"height\\": 375, \\"width\\": 500', b'\\"height\\": 374.99997, \\"width\\": 499.99997'
+    assert before in old
+    padded = old.replace(before, after)
+    length = int.from_bytes(old[:8], "little") + len(after) - len(before)
+    path.write_bytes(length.to_bytes(8, "little") + padded[8:])
+    entry = FeatureStore(tmp_path).entry("old")
+    assert (entry.height, entry.width) == (375, 500)
+    assert isinstance(entry.width, int)
 
 
 def test_shards_are_mapped_not_read(tmp_path: Path) -> None:

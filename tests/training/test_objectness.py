@@ -10,7 +10,7 @@ import pytest
 
 from tag2box.data import Dataset, DatasetImage, read_coco
 from tag2box.errors import TrainingError
-from tag2box.extract import Extractor, Objectness, read_card
+from tag2box.extract import Objectness, open_extractor, read_card
 from tag2box.training.logistic import balanced, fit_logistic
 from tag2box.training.objectness import calibrate, clean_images, fit_objectness
 from tag2box.types import Truth
@@ -61,4 +61,4 @@ def test_a_model_is_calibrated_in_its_card(tiny_model: Path, tmp_path: Path) -> 
 
 def test_photos_without_objects_teach_nothing(tiny_model: Path) -> None:
     with pytest.raises(TrainingError, match="0 of 0 regions in 0 photos are on an object"):
-        fit_objectness(Extractor(tiny_model, threads=1), [], lambda done, figures: None)
+        fit_objectness(open_extractor(tiny_model, threads=1), [], lambda done, figures: None)

@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import json
+import shutil
+from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
 
 from tag2box.cli.arguments import ModelFolder, SkipBad
 from tag2box.cli.terminal import plain_console, step_progress
-
-if TYPE_CHECKING:
-    from tag2box.errors import PhotoError
-    from tag2box.product.class_file import ClassSet
-    from tag2box.types import Detections
+from tag2box.errors import PhotoError
+from tag2box.extract import PhotoFile, find_photos, open_extractor
+from tag2box.files import write_json
+from tag2box.product.class_file import load_classes, require_extractor
+from tag2box.product.detecting import Detector, at_least, detect_photos, expand_places, features_beside
+from tag2box.product.detection_results import coco_results, ids_from, ids_in_order
+from tag2box.product.drawing import draw_detections
+from tag2box.product.knowledge import knowledge_of
+from tag2box.types import Detections
 
 
 def detect(
@@ -24,46 +30,49 @@ def detect(
     ],
     images: Annotated[list[str], typer.Argument(help="Pictures, folders or patterns like *.jpg.", show_default=False)],
     output: Annotated[
-        Path | None, typer.Option("-o", "--output", dir_okay=False, help="COCO results to write (.json).")
+        Path | None,
+        typer.Option("-o", "--output", dir_okay=False, help="COCO results to write (.json): all, however unsure."),
+    ] = None,
+    truth: Annotated[
+        Path | None,
+        typer.Option("--ids-from", dir_okay=False, help="COCO file whose ids of photos and classes the results get."),
     ] = None,
     draw: Annotated[
         Path | None, typer.Option("--draw", file_okay=False, help="Folder for pictures with boxes.")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one line of JSON for each photo.")] = False,
     min_score: Annotated[
-        float, typer.Option(min=0.0, max=1.0, help="0.5 is each class's own threshold; lower finds more.")
+        float,
+        typer.Option(
+            min=0.0, max=1.0, help="What to print and draw: 0.5 is each class's own threshold; lower finds more."
+        ),
     ] = 0.5,
     skip_bad: SkipBad = False,
     model: ModelFolder = None,
 ) -> None:
     """Detect known things in new photos."""
-    from tag2box.errors import PhotoError
-    from tag2box.extract import Extractor, each_result, find_photos
-    from tag2box.product.class_file import load_classes, require_extractor
-    from tag2box.product.detecting import detect_classes, expand_places
-    from tag2box.product.drawing import draw_detections
-    from tag2box.product.knowledge import knowledge_of
-
-    console = plain_console(stderr=as_json)
-    known = load_classes(classes)
-    extractor = Extractor(model, threads=1)
+    if truth is not None and output is None:
+        raise typer.BadParameter("ids are for results: name a file for them with -o.", param_hint="--ids-from")
+    console, known = plain_console(stderr=as_json), load_classes(classes)
+    extractor = open_extractor(model, threads=1)
     require_extractor(known, extractor.fingerprint, str(classes))
-    knowledge, photos = knowledge_of(extractor), find_photos(expand_places(images))
+    detector, photos = Detector(known, knowledge_of(extractor)), find_photos(expand_places(images))
+    names = [photo.image_id for photo in photos]
+    ids = ids_in_order(names, known.labels) if truth is None else ids_from(truth, names, known.labels)
     _make_folders(output and output.parent, draw)
     results: list[dict[str, Any]] = []
     unreadable: list[PhotoError] = []
-    with step_progress("Detecting", len(photos), console) as advance:
-        for done, (photo, result) in enumerate(each_result(extractor, photos), 1):
+    everything = detect_photos(detector, extractor, photos, output and features_beside(output))
+    with step_progress("Detecting", len(photos), console) as advance, closing(everything):
+        for done, (photo, found) in enumerate(everything, 1):
             advance(done, {})
-            if isinstance(result, PhotoError):
-                unreadable.append(result)
+            if isinstance(found, PhotoError):
+                unreadable.append(found)
                 continue
-            found = detect_classes(result[0], known, knowledge, min_score)
-            results += coco_results(found, known, photo.image_id, done)
-            if draw is not None:
-                draw_detections(photo.path, found, draw / f"{photo.image_id}.jpg")
-            _print_photo(photo.image_id, found, as_json, console)
-    _write_results(results, output, console)
+            results += coco_results(photo.image_id, found, ids)
+            _show(photo, at_least(found, min_score), draw, as_json, console)
+    if output is not None:
+        _write_results(results, output, console)
     _report_unreadable(unreadable, len(photos), skip_bad, console)
 
 
@@ -74,44 +83,30 @@ def _make_folders(*folders: Path | None) -> None:
             folder.mkdir(parents=True, exist_ok=True)
 
 
-def coco_results(found: Detections, known: ClassSet, name: str, number: int) -> list[dict[str, Any]]:
-    """Detections of a photo as COCO writes results, with the names of photo and class."""
-    return [
-        {
-            "image_id": number,
-            "category_id": known.labels.index(one.label) + 1,
-            "bbox": [round(value, 2) for value in (x0, y0, x1 - x0, y1 - y0)],
-            "score": round(one.score, 6),
-            "category_name": one.label,
-            "file_name": name,
-        }
-        for one in found
-        for x0, y0, x1, y1 in [one.box]
-    ]
-
-
-def _print_photo(name: str, found: Detections, as_json: bool, console: Console) -> None:
+def _show(photo: PhotoFile, found: Detections, draw: Path | None, as_json: bool, console: Console) -> None:
+    if draw is not None:
+        draw_detections(photo.path, found, draw / f"{photo.image_id}.jpg")
     if as_json:
         boxes = [
             {"label": one.label, "score": round(one.score, 4), "box": [round(v, 1) for v in one.box]} for one in found
         ]
-        typer.echo(json.dumps({"file_name": name, "detections": boxes}, ensure_ascii=False))
+        line = {"file_name": photo.image_id, "path": str(photo.path), "detections": boxes}
+        typer.echo(json.dumps(line, ensure_ascii=False))
         return
     said = ", ".join(f"{one.label} {one.score:.2f}" for one in found) or "nothing known here"
-    console.print(f"{name}: {said}", soft_wrap=True)
+    console.print(f"{photo.image_id}: {said}", soft_wrap=True)
 
 
-def _write_results(results: list[dict[str, Any]], output: Path | None, console: Console) -> None:
-    from tag2box.files import write_json
-
-    if output is not None:
-        write_json(output, results)
-        console.print(f"{len(results):,} detections in {output}.", soft_wrap=True)
+def _write_results(results: list[dict[str, Any]], output: Path, console: Console) -> None:
+    """Write the results; then nobody needs to go on from the features any more."""
+    write_json(output, results)
+    shutil.rmtree(features_beside(output))
+    found = sum(entry["found"] for entry in results)
+    below = f", and {len(results) - found:,} below the threshold of their class" if len(results) > found else ""
+    console.print(f"{found:,} detections in {output}{below}.", soft_wrap=True)
 
 
 def _report_unreadable(unreadable: list[PhotoError], photos: int, skip_bad: bool, console: Console) -> None:
-    from tag2box.errors import PhotoError
-
     for error in unreadable:
         console.print(f"Left out: {error.wrong}", soft_wrap=True)
     if unreadable and not skip_bad:

@@ -34,12 +34,12 @@ def fit(
 ) -> None:
     """Learn a detector of the tagged things."""
     from tag2box.data.tags import read_tags
-    from tag2box.extract import Extractor
+    from tag2box.extract import open_extractor
     from tag2box.product.class_file import load_classes, merge_classes, require_extractor, require_new, save_classes
     from tag2box.product.localizing import shared_tags
 
     console = plain_console()
-    tags, extractor = read_tags(photos), Extractor(model, threads=1)
+    tags, extractor = read_tags(photos), open_extractor(model, threads=1)
     before = [load_classes(add_to)] if add_to is not None else []
     for old in before:
         require_extractor(old, extractor.fingerprint, str(add_to))

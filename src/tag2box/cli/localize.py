@@ -14,7 +14,7 @@ from tag2box.cli.terminal import plain_console, step_progress
 if TYPE_CHECKING:
     from tag2box.data.tags import TagSet
     from tag2box.errors import PhotoError
-    from tag2box.extract import Extractor
+    from tag2box.extract import TwoGraphs
     from tag2box.product.knowledge import Knowledge
     from tag2box.product.localizing import Localized, Suspicion
     from tag2box.store import FeatureStore
@@ -34,14 +34,14 @@ def localize(
 ) -> None:
     """Find the tagged things: tags in, boxes out."""
     from tag2box.data.tags import read_tags
-    from tag2box.extract import Extractor
+    from tag2box.extract import open_extractor
     from tag2box.product.labelled import BOXES_NAME, write_boxes
     from tag2box.product.localizing import need_a_look, with_all_instances
     from tag2box.product.report import write_report
     from tag2box.product.run_folder import finish_run
 
     console = plain_console()
-    tags, extractor = read_tags(photos), Extractor(model, threads=1)
+    tags, extractor = read_tags(photos), open_extractor(model, threads=1)
     found, store, knowledge, unreadable = localize_in(output, tags, extractor, skip_bad, console)
     labelled = with_all_instances(found, store, knowledge) if all_instances else found.labelled()
     look = need_a_look(found.suspicions(), error_rate)
@@ -55,7 +55,7 @@ def localize(
 
 
 def localize_in(
-    folder: Path, tags: TagSet, extractor: Extractor, skip_bad: bool, console: Console
+    folder: Path, tags: TagSet, extractor: TwoGraphs, skip_bad: bool, console: Console
 ) -> tuple[Localized, FeatureStore, Knowledge, tuple[PhotoError, ...]]:
     """Extract into a run's folder and localize, with progress; tags that cannot be learned are refused before."""
     from tag2box.product.knowledge import knowledge_of

@@ -77,13 +77,13 @@ def rules(
     """Say what each rule of proposing is worth, one changed at a time: ask a model that never learned the classes."""
     from tag2box.cli.terminal import step_progress
     from tag2box.experiments.proposal_rules import recall_by_rules
-    from tag2box.extract import Extractor
+    from tag2box.extract import open_extractor
 
     console = Console(highlight=False)
     shown = [image for image in _dataset(truth, classes, split).images if image.tags]
     chosen = shown[:: max(1, len(shown) // images)][:images]
     with step_progress("Proposing", len(chosen), console) as advance:
-        found = recall_by_rules(Extractor(model), chosen, advance)
+        found = recall_by_rules(open_extractor(model), chosen, advance)
     table = Table(title=f"Recall in %, {len(chosen):,} images, {len(next(iter(found.values())).boxes):,} objects")
     table.add_column("rules")
     for heading in ("100 regions", "300 regions", "300 regions, IoU 0.7"):
@@ -110,11 +110,11 @@ def prototypes(
     from tag2box.arrays import unit_rows
     from tag2box.cli.terminal import step_progress
     from tag2box.experiments.prototypes import centered, draw_objects, prototype_accuracy
-    from tag2box.extract import Extractor
+    from tag2box.extract import open_extractor
 
     console = Console(highlight=False)
     dataset = _dataset(truth, classes, split)
-    extractor = Extractor(model)
+    extractor = open_extractor(model)
     objects = draw_objects(dataset.images, dataset.classes, seed)
     rows = []
     with step_progress("Describing", len(objects), console) as advance:
@@ -147,10 +147,10 @@ def base(
     from tag2box.cli.terminal import step_progress
     from tag2box.data import read_dataset
     from tag2box.experiments.base_detection import base_average_precision
-    from tag2box.extract import Extractor
+    from tag2box.extract import open_extractor
 
     console = Console(highlight=False)
-    extractor = Extractor(model)
+    extractor = open_extractor(model)
     known = read_dataset(truth).only(extractor.card.trained_on["classes"]).images[:images]
     with step_progress("Detecting", len(known), console) as advance:
         precision = base_average_precision(extractor, known, advance)
@@ -207,13 +207,13 @@ def product(
     """Use the product as a person would: tag a few photos of each class, detect in the rest; CorLoc and AP50."""
     from tag2box.cli.terminal import step_progress
     from tag2box.data import read_dataset
-    from tag2box.extract import Extractor
+    from tag2box.extract import open_extractor
     from tag2box.product.knowledge import knowledge_of
     from tag2box.product.rehearsal import rehearse
     from tag2box.store import FeatureStore
 
     console = Console(highlight=False)
-    dataset, knowledge = read_dataset(truth), knowledge_of(Extractor(model))
+    dataset, knowledge = read_dataset(truth), knowledge_of(open_extractor(model))
     with step_progress("Rehearsing", draws, console) as advance:
         found = rehearse(dataset, FeatureStore(store), knowledge, shots, draws, advance)
     console.print(f"{len(dataset.classes)} classes, {shots} tagged photos of each, {draws} draws")

@@ -9,7 +9,7 @@ import numpy as np
 from tag2box.boxes import suppress_overlaps
 from tag2box.data import DatasetImage
 from tag2box.evaluation import ap_101_points, average_precisions, macro_mean, match_coco
-from tag2box.extract import Extractor
+from tag2box.extract import TwoGraphs
 from tag2box.methods.detectors.query import MAX_OVERLAP
 from tag2box.progress import Report
 from tag2box.types import Detections, Truth
@@ -17,7 +17,7 @@ from tag2box.types import Detections, Truth
 LEAST_PROBABILITY = 0.02
 
 
-def base_average_precision(extractor: Extractor, images: Sequence[DatasetImage], report: Report) -> float:
+def base_average_precision(extractor: TwoGraphs, images: Sequence[DatasetImage], report: Report) -> float:
     """Mean AP50 (COCO's 101 points) of the classes that the model was trained on."""
     classes = tuple(extractor.card.trained_on["classes"])
     pairs: list[tuple[Detections, Truth]] = []
@@ -27,7 +27,7 @@ def base_average_precision(extractor: Extractor, images: Sequence[DatasetImage],
     return macro_mean(average_precisions(pairs, classes, match_coco, ap_101_points))
 
 
-def _detect(extractor: Extractor, image: DatasetImage, classes: tuple[str, ...]) -> Detections:
+def _detect(extractor: TwoGraphs, image: DatasetImage, classes: tuple[str, ...]) -> Detections:
     """Every region scored by its class times the overlap that it is believed to have."""
     seen = extractor.see_file(image.path)
     bag = extractor.bag(seen, image.image_id)

@@ -8,7 +8,7 @@ from typing import Any
 
 from tag2box.data import DatasetImage
 from tag2box.experiments.recall import Cover, CoveredObjects
-from tag2box.extract import Extractor, ProposalRules, SeenPhoto
+from tag2box.extract import ProposalRules, SeenPhoto, TwoGraphs
 from tag2box.progress import Report
 
 OTHER_VALUES: dict[str, tuple[Any, ...]] = {
@@ -23,21 +23,18 @@ OTHER_VALUES: dict[str, tuple[Any, ...]] = {
 UNCHANGED = "as they are"
 
 
-def recall_by_rules(extractor: Extractor, images: Iterable[DatasetImage], report: Report) -> dict[str, CoveredObjects]:
+def recall_by_rules(extractor: TwoGraphs, images: Iterable[DatasetImage], report: Report) -> dict[str, CoveredObjects]:
     """Objects that regions cover under the rules of a model's card, and under those with one changed; by the change."""
-    variants = changed_rules(extractor.card.rules)
+    variants = {name: extractor.with_rules(rules) for name, rules in changed_rules(extractor.card.rules).items()}
     covers = {name: Cover() for name in variants}
-    card = extractor.card
     for done, image in enumerate(images, 1):
         seen: dict[tuple[int, ...], SeenPhoto] = {}
-        for name, rules in variants.items():
-            extractor.card = replace(card, rules=rules)
-            sides = extractor.card.sides
-            seen[sides] = seen[sides] if sides in seen else extractor.see_file(image.path)
-            regions = extractor.regions(seen[sides], extractor.candidates(seen[sides]))[1:]
+        for name, variant in variants.items():
+            sides = variant.card.sides
+            seen[sides] = seen[sides] if sides in seen else variant.see_file(image.path)
+            regions = variant.proposer.regions(seen[sides], variant.proposer.candidates(seen[sides]))[1:]
             covers[name].add(image.truth, regions * seen[sides].scale)
         report(done, {})
-    extractor.card = card
     return {name: cover.objects() for name, cover in covers.items()}
 
 

@@ -16,6 +16,10 @@ from tag2box.files import write_json
 PHOTO_GRAPH = "photo.onnx"
 BOX_GRAPH = "boxes.onnx"
 CARD_NAME = "card.json"
+REGIONS = 300
+"""Regions of a photo, beside the whole, unless another number is asked for."""
+CODE_VERSION = 1
+"""Of the code before, between and behind the graphs; it rises with every change of what a bag holds."""
 
 
 @final
@@ -64,9 +68,26 @@ class Card:
 
     @property
     def fingerprint(self) -> str:
-        """What stores and class files remember of the extractor: same fingerprint, same features."""
+        """Of the extractor that proposes the usual number of regions."""
+        return self.fingerprint_of(REGIONS)
+
+    def fingerprint_of(self, regions: int) -> str:
+        """What stores and class files remember of an extractor: the same fingerprint, the same bags.
+
+        It covers everything that changes a bag. What is as usual leaves no mark, so that stores from before it was
+        covered stay valid.
+        """
         known = "".join(self.hashes[name] for name in sorted(self.hashes)) + repr((self.rules, self.objectness))
-        together = hashlib.sha256(known.encode())
+        unusual = {
+            name: value
+            for name, value, usual in (
+                ("code", CODE_VERSION, 1),
+                ("image_size", self.image_size, self.recipe.get("image_size")),
+                ("regions", regions, REGIONS),
+            )
+            if value != usual
+        }
+        together = hashlib.sha256((known + (repr(unusual) if unusual else "")).encode())
         return f"tag2box-{self.recipe.get('backbone', 'model')}-{together.hexdigest()[:16]}"
 
 

@@ -27,6 +27,11 @@ PAPER = (255, 255, 255)
 GREY = 127
 """What is beside a picture on its canvas."""
 
+# What Pillow thinks of size and odd metadata is nobody's concern: what cannot be read raises. Filters belong to the
+# whole process and cannot be changed for one thread, so these are set once, behind all filters that there are.
+warnings.filterwarnings("ignore", category=Image.DecompressionBombWarning, append=True)
+warnings.filterwarnings("ignore", category=UserWarning, module=r"PIL\.", append=True)
+
 
 @final
 @dataclass(frozen=True, eq=False)
@@ -56,8 +61,7 @@ def load_photo(path: Path, *longest: int) -> Photo:
     _check_sides(longest)
     content = _read(path)
     try:
-        # warnings about size and odd metadata are nobody's concern: what cannot be read raises
-        with warnings.catch_warnings(action="ignore"), Image.open(io.BytesIO(content)) as picture:
+        with Image.open(io.BytesIO(content)) as picture:
             return _photo(picture, longest, hashlib.sha256(content).hexdigest())
     except UnidentifiedImageError as error:
         raise _unreadable(path, "it is not a picture in any format that Pillow knows") from error

@@ -27,7 +27,7 @@ from tag2box.evaluation import (
     match_voc,
 )
 from tag2box.evaluation.matching import MIN_OVERLAP
-from tag2box.extract import Extractor, PhotoFile, extract_photos, open_pixels
+from tag2box.extract import Extractor, PhotoFile, extract_photos, open_extractor, open_pixels
 from tag2box.files import write_json
 from tag2box.methods.detectors import LikenessHead
 from tag2box.methods.localizers import VmfForeground, VmfMil
@@ -88,7 +88,7 @@ class DemoPhoto:
 
 def run_demo(folder: Path, say: Say, report: Report, model: Path | None = None) -> DemoResults:
     """Extract, localize, fit, detect and evaluate; leaves a page, a picture, a store and the results in ``folder``."""
-    extractor = Extractor(model, threads=1)
+    extractor = open_extractor(model, threads=1)
     photos, queries = _load(folder, extractor, report)
     classes = tuple(sorted({tag for photo in photos for tag in photo.tags}))
     say("Localizing: which region do all photos with the same tag share?")

@@ -1,21 +1,27 @@
-"""Detecting known classes in a photo.
+"""Detecting known classes in photos.
 
 n = regions of a bag, C = classes
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import shutil
+from collections.abc import Generator, Sequence
+from contextlib import closing
 from glob import glob, has_magic
 from pathlib import Path
+from typing import final
 
 import numpy as np
 
 from tag2box.arrays import Bools, require_number, sigmoid
 from tag2box.boxes import box_coverage, suppress_overlaps
+from tag2box.errors import PhotoError, StoreError
+from tag2box.extract import Extractor, PhotoFile, each_bag, each_result, require_unchanged, store_header
 from tag2box.methods.detectors import ranked_classes
 from tag2box.product.class_file import ClassSet
 from tag2box.product.knowledge import Knowledge
+from tag2box.store import FeatureStore, as_stored
 from tag2box.types import Detections, ProposalBag
 
 FOUND = 0.5
@@ -35,18 +41,76 @@ def expand_places(places: Sequence[str]) -> list[Path]:
     return found
 
 
+@final
+class Detector:
+    """Finds known classes in photos; what is the same for every photo is worked out once."""
+
+    def __init__(self, known: ClassSet, knowledge: Knowledge) -> None:
+        """Be ready for photos."""
+        self._labels = known.labels
+        self._head = knowledge.head(known.labels, known.directions) if known.classes else None
+        self._thresholds = np.array([known.thresholds[label] for label in known.labels])  # (C,)
+
+    def detect(self, bag: ProposalBag, min_score: float = FOUND) -> Detections:
+        """What of the known classes is in the photo; a score of one half is the class's threshold (14.4)."""
+        require_number("min_score", min_score)
+        if self._head is None:
+            return Detections.joined([])
+        certain = sigmoid(self._head.score(bag) - self._thresholds)  # (n, C)
+        found = ranked_classes(bag, certain, self._labels)
+        kept = suppress_overlaps(found.boxes, found.scores, SAME_BOX, len(found))
+        shown = Detections(found.boxes[kept], found.scores[kept], found.labels[kept])
+        return _rows(shown, (shown.scores >= min_score) & ~_nested(shown))
+
+
 def detect_classes(bag: ProposalBag, known: ClassSet, knowledge: Knowledge, min_score: float = FOUND) -> Detections:
-    """What of the known classes is in the photo; a score of one half is the class's threshold (14.4)."""
-    require_number("min_score", min_score)
-    if not known.classes:
-        return Detections.joined([])
-    scores = knowledge.head(known.labels, known.directions).score(bag)  # (n, C)
-    certain = sigmoid(scores - np.array([known.thresholds[label] for label in known.labels]))
-    found = ranked_classes(bag, certain, known.labels)
-    kept = suppress_overlaps(found.boxes, found.scores, SAME_BOX, len(found))
-    shown = Detections(found.boxes[kept], found.scores[kept], found.labels[kept])
-    likely = np.flatnonzero((shown.scores >= min_score) & ~_nested(shown))
-    return Detections(shown.boxes[likely], shown.scores[likely], shown.labels[likely])
+    """What of the known classes is in one photo; for many, make a ``Detector``."""
+    return Detector(known, knowledge).detect(bag, min_score)
+
+
+def at_least(found: Detections, min_score: float) -> Detections:
+    """The detections with such a score."""
+    return _rows(found, found.scores >= min_score)
+
+
+def detect_photos(
+    detector: Detector, extractor: Extractor, photos: Sequence[PhotoFile], features: Path | None
+) -> Generator[tuple[PhotoFile, Detections | PhotoError]]:
+    """Each photo with all that it may show, down to a score of 0, or with what is wrong with it.
+
+    What was extracted stays in the folder ``features``, if there is one, and the next time it goes on from there. What
+    another job left there is thrown away. The detections are the same either way.
+    """
+    if features is not None and features.exists():
+        _throw_away_if_foreign(features, extractor, photos)
+    bags = _fresh_bags(extractor, photos) if features is None else each_bag(extractor, photos, features)
+    with closing(bags):
+        for photo, bag in bags:
+            yield photo, bag if isinstance(bag, PhotoError) else detector.detect(bag, 0.0)
+
+
+def features_beside(output: Path) -> Path:
+    """Where features are kept until the results are written."""
+    return output.with_name(f".{output.name}.features")
+
+
+def _fresh_bags(
+    extractor: Extractor, photos: Sequence[PhotoFile]
+) -> Generator[tuple[PhotoFile, ProposalBag | PhotoError]]:
+    with closing(each_result(extractor, photos)) as results:
+        for photo, result in results:
+            yield photo, result if isinstance(result, PhotoError) else as_stored(result.bag)
+
+
+def _throw_away_if_foreign(features: Path, extractor: Extractor, photos: Sequence[PhotoFile]) -> None:
+    try:
+        require_unchanged(FeatureStore(features, store_header(extractor)), photos)
+    except (StoreError, PhotoError):
+        shutil.rmtree(features)
+
+
+def _rows(found: Detections, rows: Bools) -> Detections:
+    return Detections(found.boxes[rows], found.scores[rows], found.labels[rows])
 
 
 def _nested(found: Detections) -> Bools:

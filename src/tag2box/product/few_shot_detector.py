@@ -10,7 +10,7 @@ import numpy as np
 from PIL import Image
 
 from tag2box.errors import ShapeError, TooFewImagesError
-from tag2box.extract import Extractor
+from tag2box.extract import open_extractor
 from tag2box.product.class_file import (
     ClassSet,
     load_classes,
@@ -49,7 +49,7 @@ class FewShotDetector:
 
     def __init__(self, model: str | Path | None = None, *, seed: int = 0) -> None:
         """Load a model's folder, or the model that ships with the package."""
-        self._extractor = Extractor(Path(model) if model is not None else None)
+        self._extractor = open_extractor(Path(model) if model is not None else None)
         self._knowledge: Knowledge = knowledge_of(self._extractor)
         self._known = ClassSet(self._extractor.fingerprint, ())
         self._seed = seed
@@ -99,9 +99,7 @@ class FewShotDetector:
         return self
 
     def _bag(self, image: Picture, name: str) -> ProposalBag:
-        if isinstance(image, str | Path):
-            return self._extractor.extract(Path(image), name)
-        return self._extractor.bag(self._extractor.see_picture(image), name)
+        return self._extractor.extract(Path(image) if isinstance(image, str) else image, name).bag
 
 
 def _photos_to_learn_from(images: Sequence[Picture], tags: Sequence[Collection[str]]) -> dict[str, list[int]]:

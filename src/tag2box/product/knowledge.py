@@ -12,7 +12,7 @@ from typing import final
 
 from tag2box.arrays import Array
 from tag2box.errors import ModelError
-from tag2box.extract import Extractor
+from tag2box.extract import TwoGraphs
 from tag2box.methods.calibration import CALIBRATION_NAME, Calibration, load_calibration
 from tag2box.methods.detectors import LikenessHead, Spread, likeness_head
 from tag2box.methods.detectors.spread_file import load_spread
@@ -50,7 +50,7 @@ class Knowledge:
         )
 
 
-def knowledge_of(extractor: Extractor) -> Knowledge:
+def knowledge_of(extractor: TwoGraphs) -> Knowledge:
     """What lies in the extractor's folder."""
     folder = extractor.folder
     spread, made_for = load_spread(folder / SPREAD_NAME)
@@ -65,7 +65,7 @@ def make_localizer(fitted: FittedBackground, chosen: Chosen) -> VmfMil:
     return guided_vmf_mil(fitted.model, fitted.center, chosen)
 
 
-def localizer_of(extractor: Extractor) -> VmfMil:
+def localizer_of(extractor: TwoGraphs) -> VmfMil:
     """The localizer whose background and settings lie in the extractor's folder."""
     path = extractor.folder / BACKGROUND_NAME
     fitted = load_background(path)

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from tag2box.data.tags import TagSet
 from tag2box.errors import PhotoError, RunError, reason_of
 from tag2box.extract import Extractor, PhotoFile, extract_photos
-from tag2box.extract.photos import photo_hash
 from tag2box.files import TEMPORARY_SUFFIX, write_json
 from tag2box.progress import Report
 from tag2box.store import FeatureStore
-from tag2box.store.header import HEADER_NAME
 
 RUN_NAME = "run.json"
 FEATURES_NAME = "features"
@@ -49,11 +46,10 @@ def extract_tagged(
 ) -> tuple[FeatureStore, tuple[PhotoError, ...]]:
     """The features of all photos, in the run's folder, and what is wrong with the photos that have none.
 
-    What an earlier run has done is not done again. If a photo cannot be read, that is said when all others are done;
-    with ``skip_bad`` it is left out.
+    What an earlier run has done is not done again; photos that are others now are refused. If a photo cannot be read,
+    that is said when all others are done; with ``skip_bad`` it is left out.
     """
     files = [PhotoFile(photo.name, photo.path) for photo in tags.photos]
-    _require_unchanged(folder / FEATURES_NAME, files)
     outcome = extract_photos(extractor, files, folder / FEATURES_NAME, report)
     bad = outcome.unreadable
     if bad and not skip_bad:
@@ -63,18 +59,6 @@ def extract_tagged(
             "replace or remove them and run the same command again (what is done stays), or add --skip-bad.",
         )
     return FeatureStore(folder / FEATURES_NAME), bad
-
-
-def _require_unchanged(features: Path, photos: Sequence[PhotoFile]) -> None:
-    """Refuse to go on from the features of photos that are others now."""
-    store = FeatureStore(features) if (features / HEADER_NAME).is_file() else None
-    for photo in photos:
-        if store and photo.image_id in store and store.entry(photo.image_id).source_hash != photo_hash(photo.path):
-            raise RunError(
-                f"{photo.path} is not the photo that it was when this run looked at it.",
-                "the same photos as before; new ones may be added",
-                f"choose another folder with -o, or delete {features} to look at all photos again.",
-            )
 
 
 def finish_run(folder: Path, facts: dict[str, Any]) -> None:

@@ -2,7 +2,7 @@
 
 from tag2box.store.header import StoreHeader, read_header, require_same
 from tag2box.store.reader import FeatureStore
-from tag2box.store.shard import Entry, Shard, open_shard, write_shard
+from tag2box.store.shard import Entry, Shard, as_stored, open_shard, write_shard
 from tag2box.store.writer import StoreWriter
 
 __all__ = [
@@ -11,6 +11,7 @@ __all__ = [
     "Shard",
     "StoreHeader",
     "StoreWriter",
+    "as_stored",
     "open_shard",
     "read_header",
     "require_same",

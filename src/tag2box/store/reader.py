@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 from pathlib import Path
 from typing import final
 
@@ -12,6 +13,8 @@ from tag2box.store.shard import Entry, Shard, open_shard
 from tag2box.types import ProposalBag
 
 SHARD_PATTERN = "shard-[0-9]*.safetensors"
+MAPPED = 16
+"""Shards that stay mapped, those last used: each takes an open file."""
 
 
 @final
@@ -25,6 +28,7 @@ class FeatureStore:
         if expected is not None:
             require_same(folder, self.header, expected)
         self.shards = tuple(open_shard(path) for path in sorted(folder.glob(SHARD_PATTERN)))
+        self._tensors = lru_cache(maxsize=MAPPED)(Shard.map)
         self._places: dict[str, tuple[Shard, int]] = {}
         for shard in self.shards:
             self._admit(shard)
@@ -48,12 +52,13 @@ class FeatureStore:
     def bag(self, image_id: str) -> ProposalBag:
         """The regions of one image."""
         shard, place = self._place(image_id)
-        return next(shard.bags([place]))
+        return shard.bag(self._tensors(shard), place)
 
     def scan(self) -> Iterator[ProposalBag]:
         """All bags, in the order in which they were written."""
         for shard in self.shards:
-            yield from shard.bags(range(len(shard.entries)))
+            for place in range(len(shard.entries)):
+                yield shard.bag(self._tensors(shard), place)
 
     def verify(self) -> Iterator[Shard]:
         """Check every byte and every bag; yields each shard that is sound and refuses the first that is not."""

@@ -1,26 +1,53 @@
-"""One shard on disk: an immutable safetensors file that describes itself.
+"""One shard on disk: an immutable safetensors file that describes itself, checked before anything of it is used.
 
-m = images, n = regions of all images, d = feature dimension. The layout is in docs/store.md.
+m = images, n = regions of all images, d = feature dimension. The layout is in docs/store.md. The file is safetensors: 8
+bytes with the length of the header, the header in JSON, the tensors.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Sequence
+import math
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, final
 
 import numpy as np
+import numpy.typing as npt
 from safetensors.numpy import save
 
 from tag2box.errors import DamagedStoreError, InputError, StoreError, reason_of
 from tag2box.files import replacing
-from tag2box.store.layout import TENSORS, Layout, Tensors, read_layout
 from tag2box.types import ProposalBag
 
+Tensors = dict[str, npt.NDArray[Any]]
+
+DTYPES: dict[str, np.dtype[Any]] = {"F16": np.dtype("<f2"), "F32": np.dtype("<f4"), "I64": np.dtype("<i8")}
+TENSORS = {"features": "F16", "boxes": "F32", "objectness": "F16", "norms": "F32", "offsets": "I64"}
+LENGTH_BYTES = 8
 REMEDY = "delete this file and run the extraction again: only its images are extracted anew."
+
+
+@final
+@dataclass(frozen=True)
+class Layout:
+    """Metadata of a shard, and place and shape of each tensor."""
+
+    metadata: dict[str, str]
+    places: dict[str, tuple[int, tuple[int, ...]]]
+    """Tensor name → first byte in the file, shape."""
+
+    def map(self, path: Path) -> Tensors:
+        """Read-only views of the tensors; nothing is read until it is touched."""
+        content = np.memmap(path, dtype=np.uint8, mode="r")
+        return {name: self._view(content, name) for name in self.places}
+
+    def _view(self, content: npt.NDArray[np.uint8], name: str) -> npt.NDArray[Any]:
+        first, shape = self.places[name]
+        dtype = DTYPES[TENSORS[name]]
+        return content[first : first + math.prod(shape) * dtype.itemsize].view(dtype).reshape(shape)
 
 
 @final
@@ -31,14 +58,14 @@ class Entry:
     image_id: str
     source_hash: str
     """Hash of the file that the regions come from; empty if there is none."""
-    height: float
-    width: float
+    height: int
+    width: int
 
 
 @final
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Shard:
-    """A sealed shard; its tensors are mapped into memory when they are asked for."""
+    """A sealed shard; whoever reads from it maps its tensors into memory first."""
 
     path: Path
     fingerprint: str
@@ -50,37 +77,47 @@ class Shard:
         """Length d of a feature."""
         return self.layout.places["features"][1][1]
 
-    def bags(self, places: Iterable[int]) -> Iterator[ProposalBag]:
-        """The regions of the images at ``places`` in the shard."""
-        tensors = self._tensors()
-        for place in places:
-            yield self._bag(tensors, place)
+    @property
+    def regions(self) -> int:
+        """Regions n of all its images."""
+        return self.layout.places["features"][1][0]
 
-    def require_sound(self) -> None:
-        """Refuse a shard of which any byte or any bag is not as it was sealed."""
-        found, sealed = checksum(self.layout.metadata, self._tensors()), self.layout.metadata["sha256"]
-        if found != sealed:
-            raise DamagedStoreError(
-                f"shard {self.path} has changed since it was sealed: its SHA-256 is {found}.", sealed, REMEDY
-            )
-        for _ in self.bags(range(len(self.entries))):
-            pass
-
-    def _tensors(self) -> Tensors:
+    def map(self) -> Tensors:
+        """Read-only views of the tensors; a file stays open as long as any of them lives."""
         try:
             return self.layout.map(self.path)
         except (OSError, ValueError) as error:
             raise damaged(self.path, error) from error
 
-    def _bag(self, tensors: Tensors, place: int) -> ProposalBag:
+    def bag(self, tensors: Tensors, place: int) -> ProposalBag:
+        """The regions of the image at ``place``; nothing of ``tensors``, which ``map`` gave, lives on in it."""
         rows = slice(*tensors["offsets"][place : place + 2].tolist())
-        features = tensors["features"][rows].astype(np.float32)
-        objectness = tensors["objectness"][rows].astype(np.float32)
-        image_id = self.entries[place].image_id
+        kept = {name: tensors[name][rows] for name in ("boxes", "features", "objectness", "norms")}
         try:
-            return ProposalBag(image_id, tensors["boxes"][rows], features, objectness, tensors["norms"][rows])
+            return ProposalBag.trusted(self.entries[place].image_id, **kept)
         except InputError as error:
             raise damaged(self.path, error) from error
+
+    def require_sound(self) -> None:
+        """Refuse a shard of which any byte or any bag is not as it was sealed."""
+        tensors = self.map()
+        found, sealed = checksum(self.layout.metadata, tensors), self.layout.metadata["sha256"]
+        if found != sealed:
+            raise DamagedStoreError(
+                f"shard {self.path} has changed since it was sealed: its SHA-256 is {found}.", sealed, REMEDY
+            )
+        for place in range(len(self.entries)):
+            bag = self.bag(tensors, place)
+            try:
+                ProposalBag(bag.image_id, bag.boxes, bag.features, bag.objectness, bag.norms)
+            except InputError as error:
+                raise damaged(self.path, error) from error
+
+
+def as_stored(bag: ProposalBag) -> ProposalBag:
+    """The bag as a store gives it back: features and objectness have lost the digits that float16 has no room for."""
+    features, objectness = bag.features.astype(np.float16), bag.objectness.astype(np.float16)
+    return ProposalBag.trusted(bag.image_id, bag.boxes, features, objectness, bag.norms)
 
 
 def write_shard(path: Path, fingerprint: str, bags: Sequence[ProposalBag], source_hashes: Sequence[str]) -> None:
@@ -113,8 +150,9 @@ def open_shard(path: Path) -> Shard:
         layout = read_layout(path)
         entries = tuple(_entry(fields) for fields in json.loads(layout.metadata["images"]))
         _require_consistent(len(entries), layout.map(path))
-        return Shard(path, layout.metadata["fingerprint"], entries, layout)
-    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
+        fingerprint, _ = layout.metadata["fingerprint"], layout.metadata["sha256"]
+        return Shard(path, fingerprint, entries, layout)
+    except (OSError, ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
         raise damaged(path, error) from error
 
 
@@ -134,7 +172,8 @@ def damaged(path: Path, error: Exception) -> DamagedStoreError:
 
 
 def _entry(fields: dict[str, Any]) -> Entry:
-    entry = Entry(**fields)
+    """One image as the shard describes it; older shards hold a size that rounding has spoiled."""
+    entry = Entry(**fields | {name: round(float(fields[name])) for name in ("height", "width")})
     if not (isinstance(entry.image_id, str) and isinstance(entry.source_hash, str)):
         raise TypeError(f"an image is described by {fields!r}")
     return entry
@@ -147,3 +186,41 @@ def _require_consistent(images: int, tensors: Tensors) -> None:
         raise ValueError("its tensors do not fit together")
     if offsets.shape != (images + 1,) or offsets[0] != 0 or offsets[-1] != rows or (np.diff(offsets) <= 0).any():
         raise ValueError("its offsets do not divide the rows among its images")
+
+
+def read_layout(path: Path) -> Layout:
+    """The layout of a shard that is as long as it should be; else ValueError, KeyError or TypeError."""
+    header, begin = _read_header(path)
+    size = path.stat().st_size
+    places = {name: _place(header[name], code, begin, size) for name, code in TENSORS.items()}
+    end = begin + max(int(header[name]["data_offsets"][1]) for name in TENSORS)
+    if end != size:
+        raise ValueError(f"it has {size} bytes and should have {end}")
+    return Layout(dict(header["__metadata__"]), places)
+
+
+def _read_header(path: Path) -> tuple[dict[str, Any], int]:
+    """The JSON header and the place where the tensors begin."""
+    size = path.stat().st_size
+    with path.open("rb") as file:
+        length = int.from_bytes(file.read(LENGTH_BYTES), "little")
+        if size < LENGTH_BYTES or length > size - LENGTH_BYTES:
+            raise ValueError(f"it has {size} bytes, its header alone should have {length + LENGTH_BYTES}")
+        header = json.loads(file.read(length))
+    if not isinstance(header, dict):
+        raise TypeError("its header is not a JSON object")
+    return header, LENGTH_BYTES + length
+
+
+def _place(described: dict[str, Any], code: str, begin: int, size: int) -> tuple[int, tuple[int, ...]]:
+    """First byte and shape of one tensor."""
+    if described["dtype"] != code:
+        raise ValueError(f"a tensor has dtype {described['dtype']}, not {code}")
+    shape = tuple(int(length) for length in described["shape"])
+    first, last = (int(place) for place in described["data_offsets"])
+    wanted = math.prod(shape) * DTYPES[code].itemsize
+    if first < 0 or min(shape) < 0 or last - first != wanted:
+        raise ValueError(f"a tensor of shape {shape} was said to lie at bytes {first} to {last}")
+    if begin + last > size:
+        raise ValueError(f"it has {size} bytes and should have at least {begin + last}")
+    return begin + first, shape

@@ -14,7 +14,7 @@ import numpy as np
 from tag2box.boxes import box_overlaps
 from tag2box.data import Dataset, DatasetImage, Draws
 from tag2box.errors import TrainingError
-from tag2box.extract import CARD_NAME, Extractor, Objectness, write_card
+from tag2box.extract import CARD_NAME, Objectness, TwoGraphs, open_extractor, write_card
 from tag2box.progress import Report
 from tag2box.training.logistic import balanced, fit_logistic
 
@@ -23,7 +23,7 @@ PHOTOS = 200
 IS_OBJECT = 0.5
 
 
-def fit_objectness(extractor: Extractor, images: Sequence[DatasetImage], report: Report) -> Objectness:
+def fit_objectness(extractor: TwoGraphs, images: Sequence[DatasetImage], report: Report) -> Objectness:
     """The objectness under which regions on an object, and regions that are not, are likeliest; both weigh the same.
 
     The images must show labelled objects only: what nobody labelled would pass for background.
@@ -31,10 +31,10 @@ def fit_objectness(extractor: Extractor, images: Sequence[DatasetImage], report:
     signals, labels = [], []
     for done, image in enumerate(images, 1):
         seen = extractor.see_file(image.path)
-        candidates = extractor.candidates(seen)
-        regions = extractor.regions(seen, candidates)
+        candidates = extractor.proposer.candidates(seen)
+        regions = extractor.proposer.regions(seen, candidates)
         objects = image.truth.boxes / seen.scale
-        signals.append(extractor.signals(seen, candidates, regions))
+        signals.append(extractor.proposer.signals(seen, candidates, regions))
         labels.append(box_overlaps(regions, objects).max(axis=1, initial=0.0) >= IS_OBJECT)
         report(done, {})
     on_object = np.concatenate(labels) if labels else np.zeros(0, dtype=bool)
@@ -49,7 +49,7 @@ def fit_objectness(extractor: Extractor, images: Sequence[DatasetImage], report:
 
 def calibrate(model: Path, datasets: Sequence[Dataset], report: Report, seed: int = 0) -> None:
     """Fit the objectness of a model and write it into its card."""
-    extractor = Extractor(model)
+    extractor = open_extractor(model)
     images = clean_images(datasets, extractor.card.trained_on["classes"])
     drawn = Draws(seed, "objectness").sample(images, min(PHOTOS, len(images)))
     fitted = fit_objectness(extractor, drawn, report)

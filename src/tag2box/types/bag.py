@@ -6,7 +6,7 @@ n = regions of the image, d = feature dimension
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Self, final
+from typing import Any, Self, final
 
 import numpy as np
 import numpy.typing as npt
@@ -61,6 +61,23 @@ class ProposalBag:
             lengths.astype(np.float32),
         )
 
+    @classmethod
+    def trusted(
+        cls, image_id: str, boxes: Float32s, features: npt.NDArray[Any], objectness: npt.NDArray[Any], norms: Float32s
+    ) -> Self:
+        """The same bag as by the plain constructor, for arrays that come from one: only the features are looked at.
+
+        A shard holds bags that were checked when they were made, and ``store verify`` checks them again in full. To
+        check all of them whenever one is read would cost more than the reading. The lengths of the features are needed
+        anyway, and tell of most damage.
+        """
+        bag = object.__new__(cls)
+        object.__setattr__(bag, "image_id", image_id)
+        object.__setattr__(bag, "features", _sharpened(image_id, features))
+        for name, values in (("boxes", boxes), ("objectness", objectness), ("norms", norms)):
+            object.__setattr__(bag, name, frozen(np.array(values, dtype=np.float32), np.float32))
+        return bag
+
     def __len__(self) -> int:
         return len(self.boxes)
 
@@ -70,9 +87,9 @@ class ProposalBag:
         return int(self.features.shape[1])
 
     @property
-    def size(self) -> tuple[float, float]:
-        """Height and width of the image."""
-        return float(self.boxes[WHOLE_IMAGE, 3]), float(self.boxes[WHOLE_IMAGE, 2])
+    def size(self) -> tuple[int, int]:
+        """Height and width of the image, in pixels; older extractors missed them by a rounding."""
+        return round(float(self.boxes[WHOLE_IMAGE, 3])), round(float(self.boxes[WHOLE_IMAGE, 2]))
 
     def _check_shapes(self) -> None:
         of_image = f"of image {self.image_id!r}"
@@ -88,9 +105,7 @@ class ProposalBag:
         of_image = f"of image {self.image_id!r}"
         for name in ("features", "objectness", "norms"):
             require_finite(f"{name} {of_image}", getattr(self, name))
-        lengths = require_unit_rows(f"features {of_image}", self.features)[:, None]
-        sharpened = (self.features / lengths).astype(np.float32)  # length 1 as exactly as float32 can
-        object.__setattr__(self, "features", frozen(sharpened, np.float32))
+        object.__setattr__(self, "features", _sharpened(self.image_id, self.features))
         if ((self.objectness < 0) | (self.objectness > 1)).any():
             raise ShapeError(
                 f"objectness {of_image} runs from {self.objectness.min():g} to {self.objectness.max():g}.",
@@ -123,6 +138,15 @@ def require_dimension(name: str, bag: ProposalBag, dimension: int) -> None:
             "features of the extractor that the model was made with",
             "extract the image again, or use the model of this extractor.",
         )
+
+
+def _sharpened(image_id: str, features: npt.NDArray[Any]) -> Float32s:
+    """Features (n, d) of length 1 as exactly as float32 can; refused if they are not even roughly so."""
+    wide = np.array(features, dtype=np.float64)
+    wide /= require_unit_rows(f"features of image {image_id!r}", wide)[:, None]
+    sharpened = wide.astype(np.float32)
+    sharpened.flags.writeable = False
+    return sharpened
 
 
 def _empty(image_id: str) -> EmptyBagError:

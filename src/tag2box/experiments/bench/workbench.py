@@ -12,7 +12,7 @@ from tag2box.data import Dataset, DatasetImage, Draws, load_split, read_dataset
 from tag2box.errors import PhotoError
 from tag2box.experiments.bench.sources import SPLIT, annotation_file, load_source
 from tag2box.experiments.bench.trials import Pool
-from tag2box.extract import Card, Extractor, PhotoFile, extract_photos, model_folder, read_card
+from tag2box.extract import Card, PhotoFile, extract_photos, model_folder, open_extractor, read_card
 from tag2box.methods.lineup import SETTINGS_NAME, Ingredients, load_ingredients, save_ingredients
 from tag2box.progress import Report
 from tag2box.store import FeatureStore
@@ -78,7 +78,7 @@ class Workbench:
         folder = self._store_of(name)
         folder.parent.mkdir(parents=True, exist_ok=True)
         photos = [PhotoFile(image.image_id, image.path) for image in images]
-        outcome = extract_photos(Extractor(self.model, threads=1), photos, folder, report)
+        outcome = extract_photos(open_extractor(self.model, threads=1), photos, folder, report)
         if outcome.unreadable:
             raise PhotoError(
                 f"{len(outcome.unreadable)} photos of {name} cannot be read; the first: {outcome.unreadable[0].wrong}",

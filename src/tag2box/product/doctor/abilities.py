@@ -73,9 +73,9 @@ def model_finding(folder: Path, try_code: Try = attempt) -> Finding:
 
 def run_model(folder: Path) -> str:
     """What a model sees in a synthetic photo, in words."""
-    from tag2box.extract import Extractor
+    from tag2box.extract import open_extractor
 
-    extractor = Extractor(folder, threads=1)
+    extractor = open_extractor(folder, threads=1)
     side = extractor.card.image_size
     pixels = np.full((side, side, 3), 200, dtype=np.uint8)
     pixels[side // 4 : side // 2, side // 4 : side // 2] = (180, 30, 30)
