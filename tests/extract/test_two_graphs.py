@@ -92,15 +92,6 @@ def test_boxes_that_a_person_draws_are_described_like_regions(extractor: TwoGrap
         extractor.describe_boxes(picture, "photo", [[5.0, 5.0, 1.0, 1.0]])
 
 
-@pytest.mark.parametrize(("height", "width"), [(3024, 4032), (375, 500), (333, 500), (500, 333), (4032, 3024)])
-def test_the_first_row_has_the_exact_size_of_the_photo(extractor: TwoGraphs, height: int, width: int) -> None:
-    """Scaled down and up again in single precision, 500 pixels are 499.99997."""
-    found = extractor.extract(noise(height, width), "photo")
-    assert (found.height, found.width) == (height, width)
-    assert found.bag.boxes[0].tolist() == [0, 0, width, height]
-    assert found.bag.size == (height, width)
-
-
 def test_an_extractor_cannot_be_changed(extractor: TwoGraphs) -> None:
     with pytest.raises(FrozenInstanceError):
         extractor.card = extractor.card  # type: ignore[misc]
