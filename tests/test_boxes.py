@@ -11,12 +11,26 @@ from pycocotools import mask as coco_mask
 from samples import random_boxes
 from tag2box.arrays import Array
 from tag2box.boxes import (
+    Box,
+    Size,
     box_areas,
+    box_around,
+    box_around_turned,
     box_coverage,
+    box_from_percent,
+    box_from_pixels,
+    box_from_shares,
+    box_from_sides,
     box_overlaps,
+    clipped_box,
+    has_area,
     paired_coverage,
     paired_overlaps,
+    percent_of_box,
+    pixels_of_box,
     require_boxes,
+    shares_of_box,
+    sides_of_box,
     suppress_overlaps,
 )
 from tag2box.errors import NotFiniteError, ShapeError
@@ -85,3 +99,39 @@ def test_paired_boxes_are_the_diagonal_of_all_pairs(seed: int) -> None:
     first, second = random_boxes(rng, 5), random_boxes(rng, 5)
     assert paired_overlaps(first, second).tolist() == box_overlaps(first, second).diagonal().tolist()
     assert paired_coverage(first, second).tolist() == box_coverage(first, second).diagonal().tolist()
+BOXES = st.tuples(*[st.floats(0, 500)] * 2, *[st.floats(500.5, 1000)] * 2)
+SIZES = st.tuples(st.integers(1, 5000), st.integers(1, 5000))
+
+
+def test_the_ways_of_others_to_write_a_box_by_hand() -> None:
+    box, size = (10.0, 20.0, 40.0, 60.0), (100, 200)
+    assert sides_of_box(box) == (10, 20, 30, 40)
+    assert shares_of_box(box, size) == pytest.approx((0.125, 0.4, 0.15, 0.4))
+    assert percent_of_box(box, size) == pytest.approx((5, 20, 15, 40))
+    assert pixels_of_box((9.5, 20.0, 40.0, 60.1)) == (10, 21, 40, 61)
+    assert box_from_pixels(10, 21, 40, 61, 1) == (9, 20, 40, 61)
+    assert box_from_pixels(10, 21, 40, 61, 0) == (10, 21, 41, 62)
+
+
+@given(BOXES, SIZES)
+def test_every_way_leads_back(box: Box, size: Size) -> None:
+    assert box_from_sides(*sides_of_box(box)) == pytest.approx(box)
+    assert box_from_shares(*shares_of_box(box, size), size) == pytest.approx(box, abs=1e-6)
+    assert box_from_percent(*percent_of_box(box, size), size) == pytest.approx(box, abs=1e-6)
+    whole = box_from_pixels(*pixels_of_box(box), 1)
+    assert box_from_pixels(*pixels_of_box(whole), 1) == whole
+    assert all(abs(after - before) < 1 for after, before in zip(whole, box, strict=True))
+
+
+def test_a_turned_box_is_as_large_as_what_is_around_it() -> None:
+    box = (10.0, 10.0, 50.0, 30.0)
+    assert box_around_turned(box, 720, (3.0, 4.0)) == box
+    assert box_around_turned(box, 90, (30.0, 20.0)) == pytest.approx((20, 0, 40, 40))
+    assert box_around_turned(box, 90, (10.0, 10.0)) == pytest.approx((-10, 10, 10, 50))  # clockwise: y grows downwards
+    assert box_around([(3.0, 9.0), (1.0, 4.0), (2.0, 5.0)]) == (1, 4, 3, 9)
+
+
+def test_a_box_is_cut_at_the_edges() -> None:
+    assert clipped_box((-1.0, 2.0, 60.0, 41.0), (40, 50)) == (0, 2, 50, 40)
+    assert has_area((0.0, 2.0, 50.0, 40.0))
+    assert not has_area(clipped_box((60.0, 1.0, 70.0, 2.0), (40, 50)))

@@ -5,6 +5,9 @@ Boxes are (n, 4) rows x0 y0 x1 y1 in pixels, upper edge exclusive: the width is 
 
 from __future__ import annotations
 
+import cmath
+from collections.abc import Iterable
+from math import ceil, floor, radians
 from typing import Any
 
 import numpy as np
@@ -91,3 +94,86 @@ def suppress_overlaps(boxes: Boxes, scores: Array, max_overlap: float, most: int
         shared = np.maximum(width, 0.0) * np.maximum(height, 0.0)
         alive[after] &= shared <= max_overlap * (areas[best] + areas[after] - shared)
     return order[kept]
+
+
+Box = tuple[float, float, float, float]
+"""One box as numbers, x0 y0 x1 y1. How others write boxes is turned into this and back below, and nowhere else."""
+
+Size = tuple[int, int]
+"""Height and width of a picture."""
+
+
+def box_from_sides(x: float, y: float, width: float, height: float) -> Box:
+    """A box from its upper left corner and its sides, as COCO has it."""
+    return (x, y, x + width, y + height)
+
+
+def sides_of_box(box: Box) -> Box:
+    """Upper left corner, width and height."""
+    x0, y0, x1, y1 = box
+    return (x0, y0, x1 - x0, y1 - y0)
+
+
+def box_from_shares(x: float, y: float, width: float, height: float, size: Size) -> Box:
+    """A box from its centre and its sides as shares of the picture, as YOLO has it."""
+    down, across = size
+    return box_from_sides((x - width / 2) * across, (y - height / 2) * down, width * across, height * down)
+
+
+def shares_of_box(box: Box, size: Size) -> Box:
+    """Centre, width and height as shares of the picture."""
+    x0, y0, x1, y1 = box
+    down, across = size
+    return ((x0 + x1) / 2 / across, (y0 + y1) / 2 / down, (x1 - x0) / across, (y1 - y0) / down)
+
+
+def box_from_percent(x: float, y: float, width: float, height: float, size: Size) -> Box:
+    """A box from its upper left corner and its sides in percent of the picture, as Label Studio has it."""
+    down, across = size[0] / 100, size[1] / 100
+    return box_from_sides(x * across, y * down, width * across, height * down)
+
+
+def percent_of_box(box: Box, size: Size) -> Box:
+    """Upper left corner, width and height in percent of the picture."""
+    x, y, width, height = sides_of_box(box)
+    down, across = 100 / size[0], 100 / size[1]
+    return (x * across, y * down, width * across, height * down)
+
+
+def box_from_pixels(x0: float, y0: float, x1: float, y1: float, first_pixel: int) -> Box:
+    """A box from its first and last pixels, as PASCAL has it; ``first_pixel`` is the number of the picture's first."""
+    return (x0 - first_pixel, y0 - first_pixel, x1 - first_pixel + 1.0, y1 - first_pixel + 1.0)
+
+
+def pixels_of_box(box: Box) -> tuple[int, int, int, int]:
+    """The first and last pixels that a box touches, counted from one."""
+    return (floor(box[0]) + 1, floor(box[1]) + 1, ceil(box[2]), ceil(box[3]))
+
+
+def box_around(points: Iterable[tuple[float, float]]) -> Box:
+    """The smallest box around points (x, y)."""
+    across, down = zip(*points, strict=True)
+    return (min(across), min(down), max(across), max(down))
+
+
+def box_around_turned(box: Box, degrees: float, pivot: tuple[float, float]) -> Box:
+    """The smallest box around a box that was turned clockwise about a point."""
+    if degrees % 360 == 0:
+        return box
+    turn = cmath.exp(1j * radians(degrees))
+    center = complex(*pivot)
+    corners = [center + (complex(x, y) - center) * turn for x in (box[0], box[2]) for y in (box[1], box[3])]
+    return box_around((corner.real, corner.imag) for corner in corners)
+
+
+def clipped_box(box: Box, size: Size) -> Box:
+    """The part of a box that lies in the picture; one outside of it loses its area."""
+    down, across = float(size[0]), float(size[1])
+    x0, x1 = (min(max(x, 0.0), across) for x in (box[0], box[2]))
+    y0, y1 = (min(max(y, 0.0), down) for y in (box[1], box[3]))
+    return (x0, y0, x1, y1)
+
+
+def has_area(box: Box) -> bool:
+    """Whether there is anything in a box."""
+    return box[0] < box[2] and box[1] < box[3]

@@ -9,7 +9,6 @@ Tag2BoxError
     ├── TooFewImagesError       nothing can be common to one image
     ├── NoImagesOfClassError    a class without images
     ├── PoolTooSmallError       more images asked for than there are
-    ├── EpisodeFileError        a file of episodes that cannot be read
     ├── DatasetError            annotations that cannot be read, or a split that is not known
     ├── BackgroundFileError     a file that holds no background
     ├── PhotoError              a picture that cannot be read
@@ -72,10 +71,6 @@ class NoImagesOfClassError(InputError):
 
 class PoolTooSmallError(InputError):
     """An episode needs more images than the pool has."""
-
-
-class EpisodeFileError(InputError):
-    """A file of episodes is missing a field or holds the wrong kind of value."""
 
 
 class DatasetError(InputError):

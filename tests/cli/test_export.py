@@ -12,8 +12,9 @@ from typer.testing import CliRunner, Result
 
 from tag2box.cli.evaluate import evaluate
 from tag2box.cli.export import export
-from tag2box.errors import ExportError, RunError
-from tag2box.product.labelled import FoundBox, LabelledPhoto, LabelledPhotos, write_boxes
+from tag2box.data import FoundBox, LabelledPhoto, LabelledPhotos
+from tag2box.data.formats.coco import write_boxes
+from tag2box.errors import DatasetError, ExportError, RunError
 
 app = typer.Typer()
 app.command()(export)
@@ -42,8 +43,15 @@ def run(tmp_path: Path) -> Path:
 def test_export_writes_the_formats_and_says_where(run: Path, tmp_path: Path) -> None:
     done = call("export", run, "--to", "coco, YOLO", "-o", tmp_path / "out", "--max-doubt", "0.3")
     assert done.exit_code == 0, done.output
-    assert done.stdout == f"2 photos into {tmp_path / 'out' / 'coco'}.\n2 photos into {tmp_path / 'out' / 'yolo'}.\n"
-    assert (tmp_path / "out" / "yolo" / "labels" / "train" / "cup__b.txt").read_text() == ""
+    assert done.stdout.splitlines() == [
+        f"1 photo into {tmp_path / 'out' / 'coco'}.",
+        f"1 photo into {tmp_path / 'out' / 'yolo'}.",
+        "1 photo left out: something is in each, and no box of it is exported.",
+    ]
+    assert [path.name for path in (tmp_path / "out" / "yolo" / "labels" / "train").iterdir()] == ["cup__a.txt"]
+    assert call("export", run, "--to", "coco", "-o", tmp_path / "out").stdout == (
+        f"2 photos into {tmp_path / 'out' / 'coco'}.\n"
+    )
 
 
 def test_export_refuses_what_it_cannot_do(run: Path, tmp_path: Path) -> None:
@@ -72,4 +80,29 @@ def test_evaluate_takes_detections(run: Path, tmp_path: Path) -> None:
     (tmp_path / "results.json").write_text(json.dumps(results))
     done = call("evaluate", tmp_path / "results.json", "--truth", tmp_path / "photos" / "truth.json")
     assert "CorLoc" not in done.stdout.splitlines()[2]
-    assert ["mean", "54.5", "50.0", "50.5"] in [line.replace("│", " ").split() for line in done.stdout.splitlines()]
+    lines = [line.replace("│", " ").split() for line in done.stdout.splitlines()]
+    assert ["mean", "54.5", "50.0", "50.5", "100.0", "50.0"] in lines
+
+
+def test_evaluate_judges_the_photos_that_have_a_truth(run: Path, tmp_path: Path) -> None:
+    """As the tutorial has it: some photos have true boxes, and the truth is a file without pictures."""
+    content = json.loads((tmp_path / "photos" / "truth.json").read_text())
+    content["images"], content["annotations"] = content["images"][:1], content["annotations"][:1]
+    (tmp_path / "elsewhere").mkdir()
+    truth = tmp_path / "elsewhere" / "boxes.json"
+    truth.write_text(json.dumps(content))
+    done = call("evaluate", run, "--truth", truth)
+    assert done.exit_code == 0, done.output
+    assert "1 photo has no truth and is not judged." in done.stdout
+    found = json.loads(call("evaluate", run, "--truth", truth, "--json").stdout)
+    assert (found["photos"], found["without_truth"], found["corloc"]["mean"]) == (1, 1, 1.0)
+
+
+def test_evaluate_says_what_is_wrong_with_a_truth_once(run: Path, tmp_path: Path) -> None:
+    content = json.loads((tmp_path / "photos" / "truth.json").read_text())
+    content["annotations"][0]["image_id"] = 99
+    (tmp_path / "truth.json").write_text(json.dumps(content))
+    refused = call("evaluate", run, "--truth", tmp_path / "truth.json").exception
+    assert isinstance(refused, DatasetError)
+    assert refused.wrong.endswith("has the image_id 99, which the file does not list.")
+    assert refused.wrong.count("annotation") == 1

@@ -19,10 +19,8 @@ from tag2box.data import (
     class_of_an_object,
     classes_by_images,
     classes_uniformly,
-    load_episodes,
-    save_episodes,
 )
-from tag2box.errors import EpisodeFileError, NoImagesOfClassError, PoolTooSmallError, ShapeError
+from tag2box.errors import NoImagesOfClassError, PoolTooSmallError, ShapeError
 
 TAGS = {f"{number:03d}": {"abcdef"[number % 6], "abc"[number % 3]} for number in range(120)}
 POOL = EpisodePool.build(TAGS)
@@ -159,39 +157,6 @@ def test_draws_are_uniform_and_samples_without_repeats() -> None:
     counts = Counter(draws.below(5) for _ in range(10_000))
     assert all(1800 < counts[value] < 2200 for value in range(5))
     assert sorted(Draws(2).sample(range(9), 9)) == list(range(9))
-
-
-def test_saved_episodes_come_back_the_same(tmp_path: Path) -> None:
-    episodes = EpisodeSampler(POOL, 2, 3, seed=5, negatives=2).episodes(5)
-    save_episodes(tmp_path / "e.json", episodes)
-    assert load_episodes(tmp_path / "e.json") == episodes
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        lambda content: "not json",
-        lambda content: json.dumps([]),
-        lambda content: json.dumps({**content, "format": "else"}),
-        lambda content: json.dumps({"format": content["format"]}),
-        lambda content: json.dumps({**content, "episodes": [{**content["episodes"][0], "classes": "ab"}]}),
-        lambda content: json.dumps({**content, "episodes": [{**content["episodes"][0], "queries": [3]}]}),
-        lambda content: json.dumps({**content, "episodes": [{**content["episodes"][0], "seed": "5"}]}),
-        lambda content: json.dumps({**content, "episodes": [{"classes": []}]}),
-    ],
-)
-def test_a_damaged_episode_file_is_refused_by_name(tmp_path: Path, change: object) -> None:
-    path = tmp_path / "e.json"
-    save_episodes(path, EpisodeSampler(POOL, 1, 1, seed=0).episodes(1))
-    assert callable(change)
-    path.write_text(change(json.loads(path.read_text())))
-    with pytest.raises(EpisodeFileError, match=r"e\.json cannot be read as episodes"):
-        load_episodes(path)
-
-
-def test_a_missing_episode_file_is_refused_by_name(tmp_path: Path) -> None:
-    with pytest.raises(EpisodeFileError, match="nowhere"):
-        load_episodes(tmp_path / "nowhere.json")
 
 
 def test_on_voc07_classes_come_as_in_the_papers_table(real_data: Path) -> None:

@@ -39,23 +39,7 @@ def nothing(done: int, figures: dict[str, float]) -> None:
     """Report to nobody."""
 
 
-def test_folders_are_searched_and_ids_tell_photos_apart(photos: Path) -> None:
-    ids = [photo.image_id for photo in find_photos([photos])]
-    assert ids == ["a.jpg", "b.png", "deep er/a.jpg", "deep er/ü '\"\n🦝.webp"]
-    assert [photo.image_id for photo in find_photos([photos / "b.png", photos / "b.png"])] == ["b.png"]
-    with pytest.raises(PhotoError, match=r"would both be called 'a\.jpg'"):
-        find_photos([photos / "a.jpg", photos / "deep er" / "a.jpg"])
-
-
-def test_places_without_photos_are_refused(tmp_path: Path) -> None:
-    (tmp_path / "empty").mkdir()
-    with pytest.raises(PhotoError, match="there is no picture in"):
-        find_photos([tmp_path / "empty"])
-    with pytest.raises(PhotoError, match="there is nothing at"):
-        find_photos([tmp_path / "nowhere"])
-
-
-def test_a_broken_photo_is_named_and_the_others_go_on(extractor: TwoGraphs, photos: Path, tmp_path: Path) -> None:
+def test_a_broken_photo_is_named_and_the_others_go_on(extractor: Extractor, photos: Path, tmp_path: Path) -> None:
     (photos / "b.png").write_bytes(b"\x89PNG broken")
     (photos / "c.jpg").write_bytes(b"")
     done: list[int] = []

@@ -1,4 +1,4 @@
-"""Detecting: one name for one thing, no parts of what was found, patterns of files."""
+"""Detecting: one name for one thing, no parts of what was found."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from in_process import run_here
 from planted_extractor import PlantedExtractor, planted_classes, planted_knowledge
 from tag2box.arrays import Array
 from tag2box.cli.endings import STOPPED_WORDS
+from tag2box.data.formats.coco_results import coco_results, ids_in_order
 from tag2box.errors import PhotoError
 from tag2box.extract import PhotoFile, find_photos
 from tag2box.methods.calibration import Calibration, Judge
 from tag2box.methods.detectors import LikenessHead, Spread
 from tag2box.methods.localizers import NO_BACKGROUND, VmfMil
 from tag2box.product.class_file import ClassSet, KnownClass, save_classes
-from tag2box.product.detecting import Detector, at_least, detect_classes, detect_photos, expand_places
-from tag2box.product.detection_results import coco_results, ids_in_order
+from tag2box.product.detecting import Detector, at_least, detect_classes, detect_photos
 from tag2box.product.knowledge import Knowledge
 from tag2box.types import Detections, ProposalBag
 
@@ -211,11 +211,3 @@ def test_results_keep_the_ranking_and_mark_the_threshold() -> None:
     kept = coco_results("photo.jpg", many, ids)
     assert len(kept) == 100
     assert kept[-1]["score"] == pytest.approx(many.scores[99], rel=1e-5)
-
-
-def test_patterns_are_expanded_and_names_that_exist_are_not(tmp_path: Path) -> None:
-    for name in ("a.jpg", "b.jpg", "c[1].jpg"):
-        (tmp_path / name).touch()
-    assert expand_places([str(tmp_path / "?.jpg")]) == [tmp_path / "a.jpg", tmp_path / "b.jpg"]
-    assert expand_places([str(tmp_path / "c[1].jpg")]) == [tmp_path / "c[1].jpg"]
-    assert expand_places([str(tmp_path / "z*.jpg")]) == [tmp_path / "z*.jpg"]

@@ -3,18 +3,29 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from PIL import Image
 from pycocotools.coco import COCO
 from pycocotools.cocoeval import COCOeval
 
-from tag2box.data import Dataset, DatasetImage
+from tag2box.data import (
+    FORMATS,
+    Dataset,
+    DatasetImage,
+    FoundBox,
+    LabelledPhoto,
+    LabelledPhotos,
+    read_truth,
+    write_formats,
+)
+from tag2box.data.formats.coco import write_boxes
 from tag2box.errors import RunError
 from tag2box.product.judging import judge_file, judge_results, judge_run
-from tag2box.product.labelled import FoundBox, LabelledPhoto, LabelledPhotos, write_boxes
 from tag2box.types import Detection, Truth
 
 Objects = list[tuple[str, tuple[float, float, float, float]]]
@@ -145,17 +156,77 @@ def test_a_photo_finds_its_partner(name: str, path: str) -> None:
 @pytest.mark.parametrize(
     ("names", "says"),
     [
-        (["d.jpg"], "no photo 'd.jpg'"),
+        (["d.jpg", "e.jpg"], "none of the 2 photos, such as 'd.jpg'"),
         (["other/a.jpg"], "'other/a.jpg' looks like both /truth/x/a.jpg and /truth/y/a.jpg"),
-        (["x/a.jpg", "truth/x/a.jpg"], "'x/a.jpg' and 'truth/x/a.jpg' both look like /truth/x/a.jpg"),
+        (["v/b.jpg", "w/b.jpg"], "'v/b.jpg' and 'w/b.jpg' both look like /truth/x/b.jpg"),
     ],
 )
-def test_a_photo_without_a_partner_of_its_own_is_named(names: list[str], says: str) -> None:
-    truth = truth_of({"x/a.jpg": [], "y/a.jpg": []})
+def test_photos_without_a_partner_of_their_own_are_named(names: list[str], says: str) -> None:
+    truth = truth_of({"x/a.jpg": [], "y/a.jpg": [], "x/b.jpg": []})
     with pytest.raises(RunError, match=says):
         judge_run(run_of({name: [] for name in names}), truth)
     with pytest.raises(RunError, match=says):
         judge_results({name: [] for name in names}, truth)
+
+
+def test_photos_without_a_truth_are_counted_and_left_out() -> None:
+    """Whoever has boxes for some photos can have these judged; a photo of nothing need not be in any truth."""
+    truth = truth_of({"pen/1.jpg": [("pen", HERE)], "cup/2.jpg": [("cup", HERE)]})
+    run = run_of(
+        {
+            "cup/1.jpg": [box("cup", AWAY)],  # of the name of another photo, which is in the truth
+            "pen/1.jpg": [box("pen", HERE)],
+            "cup/2.jpg": [box("cup", HERE)],
+            "cup/3.jpg": [box("cup", AWAY)],
+            "_none/4.jpg": [],
+        }
+    )
+    judgement = judge_run(run, truth)
+    assert (judgement.photos, judgement.without_truth, judgement.mean_corloc) == (2, 3, 1.0)
+    assert judgement.mean_ap50["voc_area"] == 1.0
+    assert judgement.as_json()["without_truth"] == 3
+
+
+def test_detections_in_photos_without_a_truth_are_left_out() -> None:
+    results = {"a.jpg": [Detection("cup", 0.9, HERE)], "z.jpg": [Detection("cup", 0.95, HERE)]}
+    judgement = judge_results(results, truth_of({"a.jpg": [("cup", HERE)]}))
+    assert (judgement.photos, judgement.without_truth, judgement.ap50["voc_area"]["cup"]) == (1, 1, 1.0)
+
+
+def test_the_whole_ranking_counts_and_the_threshold_is_told_apart() -> None:
+    """Below the threshold there may be more to find: average precision knows, precision and recall do not."""
+    truth = truth_of({"a.jpg": [("cup", HERE)], "b.jpg": [("cup", HERE)], "c.jpg": []})
+    results = {
+        "a.jpg": [Detection("cup", 0.9, HERE)],
+        "b.jpg": [Detection("cup", 0.2, HERE)],
+        "c.jpg": [Detection("cup", 0.5, AWAY), Detection("pen", 0.499, AWAY)],
+    }
+    judgement = judge_results(results, truth)
+    assert judgement.ap50["voc_area"]["cup"] == pytest.approx(0.5 + 0.5 * 2 / 3)
+    cup, pen = judgement.at_threshold["cup"], judgement.at_threshold["pen"]
+    assert (cup.precision, cup.recall) == (0.5, 0.5)
+    assert np.isnan([pen.precision, pen.recall]).all()
+    assert judgement.as_json()["at_threshold"] == {
+        "score": 0.5,
+        "mean": {"precision": 0.5, "recall": 0.5},
+        "classes": {"cup": {"precision": 0.5, "recall": 0.5}, "pen": {"precision": None, "recall": None}},
+    }
+    assert judge_run(run_of({"a.jpg": [box("cup", HERE)]}), truth).at_threshold == {}
+
+
+@pytest.mark.parametrize("name", [each.name for each in FORMATS if each.write])
+def test_a_run_is_judged_by_its_own_exports(tmp_path: Path, name: str) -> None:
+    """Boxes that a person corrected in another tool are a truth, under whatever names the tool has the photos."""
+    photos = {"cup/a b.jpg": [box("cup", HERE)], "pen/a b.jpg": [box("pen", AWAY)], "_none/c.jpg": []}
+    for photo in photos:
+        (tmp_path / "photos" / photo).parent.mkdir(parents=True)
+        Image.new("RGB", (100, 100)).save(tmp_path / "photos" / photo)
+    run = replace(run_of(photos), folder=tmp_path / "photos")
+    write_formats(run, [name], tmp_path)
+    files = {"coco": "annotations.json", "labelstudio": "tasks.json"}
+    judgement = judge_run(run, read_truth(tmp_path / name / files.get(name, "")))
+    assert (judgement.photos, judgement.without_truth) == (3, 0)
+    assert (judgement.mean_corloc, judgement.mean_ap50["voc_area"]) == (1.0, 1.0)
 
 
 def test_a_photo_of_another_size_is_refused() -> None:

@@ -20,20 +20,19 @@ from pycocotools.coco import COCO
 
 import tag2box
 from samples import random_units, unit
-from tag2box.data.tags import TaggedPhoto, TagSet
-from tag2box.errors import PhotoError, RunError, StoreError, TagsError
-from tag2box.extract import TwoGraphs, open_extractor
+from tag2box.data import LabelledPhotos, TaggedPhoto, TagSet
+from tag2box.data.formats.coco import BOXES_NAME, read_boxes, write_boxes
+from tag2box.data.tags import shared_tags
+from tag2box.errors import PhotoError, RunError, TagsError
 from tag2box.methods.calibration import Calibration, Judge
 from tag2box.methods.detectors import Spread
 from tag2box.methods.localizers import NO_BACKGROUND, VmfMil
 from tag2box.product.knowledge import Knowledge, knowledge_of
-from tag2box.product.labelled import BOXES_NAME, LabelledPhotos, read_boxes, write_boxes
 from tag2box.product.localizing import (
     Localized,
     Suspicion,
     localize_photos,
     need_a_look,
-    shared_tags,
     with_all_instances,
 )
 from tag2box.product.report import write_report

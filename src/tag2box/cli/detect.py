@@ -13,12 +13,13 @@ from rich.console import Console
 
 from tag2box.cli.arguments import ModelFolder, SkipBad
 from tag2box.cli.terminal import plain_console, step_progress
+from tag2box.data.formats.coco_results import coco_results, ids_from, ids_in_order
+from tag2box.data.photo_files import PhotoFile, expand_places, find_photos
 from tag2box.errors import PhotoError
-from tag2box.extract import PhotoFile, find_photos, open_extractor
+from tag2box.extract import open_extractor
 from tag2box.files import write_json
 from tag2box.product.class_file import load_classes, require_extractor
-from tag2box.product.detecting import Detector, at_least, detect_photos, expand_places, features_beside
-from tag2box.product.detection_results import coco_results, ids_from, ids_in_order
+from tag2box.product.detecting import Detector, at_least, detect_photos, features_beside
 from tag2box.product.drawing import draw_detections
 from tag2box.product.knowledge import knowledge_of
 from tag2box.types import Detections

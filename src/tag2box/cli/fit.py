@@ -33,10 +33,9 @@ def fit(
     model: ModelFolder = None,
 ) -> None:
     """Learn a detector of the tagged things."""
-    from tag2box.data.tags import read_tags
-    from tag2box.extract import open_extractor
+    from tag2box.data import read_tags
+    from tag2box.data.tags import shared_tags
     from tag2box.product.class_file import load_classes, merge_classes, require_extractor, require_new, save_classes
-    from tag2box.product.localizing import shared_tags
 
     console = plain_console()
     tags, extractor = read_tags(photos), open_extractor(model, threads=1)

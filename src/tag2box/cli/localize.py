@@ -12,7 +12,7 @@ from tag2box.cli.arguments import ModelFolder, SkipBad, TaggedPhotos
 from tag2box.cli.terminal import plain_console, step_progress
 
 if TYPE_CHECKING:
-    from tag2box.data.tags import TagSet
+    from tag2box.data import TagSet
     from tag2box.errors import PhotoError
     from tag2box.extract import TwoGraphs
     from tag2box.product.knowledge import Knowledge
@@ -33,9 +33,8 @@ def localize(
     model: ModelFolder = None,
 ) -> None:
     """Find the tagged things: tags in, boxes out."""
-    from tag2box.data.tags import read_tags
-    from tag2box.extract import open_extractor
-    from tag2box.product.labelled import BOXES_NAME, write_boxes
+    from tag2box.data import read_tags
+    from tag2box.data.formats.coco import BOXES_NAME, write_boxes
     from tag2box.product.localizing import need_a_look, with_all_instances
     from tag2box.product.report import write_report
     from tag2box.product.run_folder import finish_run
@@ -58,8 +57,9 @@ def localize_in(
     folder: Path, tags: TagSet, extractor: TwoGraphs, skip_bad: bool, console: Console
 ) -> tuple[Localized, FeatureStore, Knowledge, tuple[PhotoError, ...]]:
     """Extract into a run's folder and localize, with progress; tags that cannot be learned are refused before."""
+    from tag2box.data.tags import shared_tags
     from tag2box.product.knowledge import knowledge_of
-    from tag2box.product.localizing import localize_photos, shared_tags
+    from tag2box.product.localizing import localize_photos
     from tag2box.product.run_folder import begin_run, extract_tagged
 
     knowledge = knowledge_of(extractor)

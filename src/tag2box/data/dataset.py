@@ -5,14 +5,26 @@ t = objects of an image
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import final
+from typing import NamedTuple, Self, final
 
 import numpy as np
 
+from tag2box.boxes import Box, Size, clipped_box, has_area
 from tag2box.types import Truth
+
+
+class TrueBox(NamedTuple):
+    """An object as an annotation file has it, in pixels of the upright image."""
+
+    label: str
+    box: Box
+    ignore: bool = False
+    """Difficult to see: found or not, it does not count"""
+    crowd: bool = False
+    """Many objects in one box"""
 
 
 @final
@@ -24,6 +36,20 @@ class DatasetImage:
     height: int
     width: int
     truth: Truth
+
+    @classmethod
+    def build(cls, path: Path, image_id: str, size: Size, boxes: Sequence[TrueBox]) -> Self:
+        """An image with the boxes of a file: cut at its edges, and those left out that have no area then."""
+        inside = [each._replace(box=clipped_box(each.box, size)) for each in boxes]
+        real = [each for each in inside if has_area(each.box)]
+        truth = Truth(
+            image_id,
+            np.array([each.box for each in real], dtype=np.float64).reshape(-1, 4).astype(np.float32),
+            np.array([each.label for each in real], dtype=np.str_),
+            np.array([each.ignore for each in real], dtype=bool),
+            np.array([each.crowd for each in real], dtype=bool),
+        )
+        return cls(path, *size, truth)
 
     @property
     def image_id(self) -> str:

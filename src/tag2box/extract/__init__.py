@@ -1,12 +1,12 @@
 """From photos to bags: pictures in, regions with features out."""
 
+from tag2box.data.photo_files import PhotoFile, find_photos
 from tag2box.extract.batch import BatchOutcome, each_bag, each_result, extract_photos, require_unchanged, store_header
 from tag2box.extract.card import BOX_GRAPH, CARD_NAME, PHOTO_GRAPH, REGIONS, Card, read_card, write_card
 from tag2box.extract.extractor import Describer, Extracted, Extractor, Picture, Proposed, Proposer
 from tag2box.extract.objectness import Candidates, Objectness
 from tag2box.extract.photos import Photo, as_photo, load_photo, on_canvas, open_pixels
 from tag2box.extract.proposals import Look, ProposalRules, SeenPhoto
-from tag2box.extract.sources import PhotoFile, find_photos
 from tag2box.extract.two_graphs import Descriptions, OnnxGraph, TwoGraphs, model_folder, open_extractor, shipped_model
 
 __all__ = [

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import final
 
+from tag2box.data.photo_files import PhotoFile
 from tag2box.errors import PhotoError, StoreError
 from tag2box.extract.extractor import Extracted, Extractor
 from tag2box.extract.photos import photo_hash
-from tag2box.extract.sources import PhotoFile
 from tag2box.progress import Report
 from tag2box.store import FeatureStore, StoreHeader, StoreWriter, as_stored
 from tag2box.types import ProposalBag

@@ -6,7 +6,6 @@ C = classes, d = feature dimension
 from __future__ import annotations
 
 import json
-import unicodedata
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +16,7 @@ from safetensors import SafetensorError
 from safetensors.numpy import save
 
 from tag2box.arrays import Array, Float32s, frozen, require_finite, require_number, require_shape, require_unit_rows
+from tag2box.data.tags import name_fault
 from tag2box.errors import ClassFileError, reason_of
 from tag2box.files import read_tensors, replacing
 from tag2box.product.learning import LearnedClass, provenance_of
@@ -106,10 +106,12 @@ class ClassSet:
 
 def require_label(label: object) -> None:
     """Refuse what is no name of a class: it has to be shown, written to files and read again."""
-    shown = isinstance(label, str) and not any(unicodedata.category(letter) in {"Cc", "Cs"} for letter in label)
-    if not shown or not str(label).strip():
+    fault = name_fault(label)
+    if fault:
         raise ClassFileError(
-            f"{label!r} is no name of a class.", "a word or a few, in characters that can be shown", "rename the class."
+            f"{label!r} is no name of a class: it {fault}.",
+            "a word or a few, in characters that can be shown",
+            "rename the class.",
         )
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 import shutil
 from collections.abc import Generator, Sequence
 from contextlib import closing
-from glob import glob, has_magic
 from pathlib import Path
 from typing import final
 
@@ -16,6 +15,7 @@ import numpy as np
 
 from tag2box.arrays import Bools, require_number, sigmoid
 from tag2box.boxes import box_coverage, suppress_overlaps
+from tag2box.data.formats.coco_results import FOUND
 from tag2box.errors import PhotoError, StoreError
 from tag2box.extract import Extractor, PhotoFile, each_bag, each_result, require_unchanged, store_header
 from tag2box.methods.detectors import ranked_classes
@@ -24,21 +24,10 @@ from tag2box.product.knowledge import Knowledge
 from tag2box.store import FeatureStore, as_stored
 from tag2box.types import Detections, ProposalBag
 
-FOUND = 0.5
-"""The score at a class's threshold."""
 NESTED = 0.75
 """A box that lies in a surer one of its class by so much, or has it inside, is no thing of its own."""
 SAME_BOX = 0.8
 """Boxes that overlap by more are one thing, which has one name."""
-
-
-def expand_places(places: Sequence[str]) -> list[Path]:
-    """Paths, with patterns such as ``*.jpg`` replaced by what they match, for shells that leave that to programs."""
-    found: list[Path] = []
-    for place in places:
-        matches = sorted(glob(place, recursive=True)) if not Path(place).exists() and has_magic(place) else []
-        found += [Path(match) for match in matches or [place]]
-    return found
 
 
 @final

@@ -9,6 +9,8 @@ from typing import Self, final
 import numpy as np
 from PIL import Image
 
+from tag2box.data import FoundBox
+from tag2box.data.tags import photos_by_tag
 from tag2box.errors import ShapeError, TooFewImagesError
 from tag2box.extract import open_extractor
 from tag2box.product.class_file import (
@@ -22,8 +24,7 @@ from tag2box.product.class_file import (
 )
 from tag2box.product.detecting import detect_classes
 from tag2box.product.knowledge import Knowledge, knowledge_of
-from tag2box.product.labelled import FoundBox
-from tag2box.product.learning import LearnedClass, learn_class, photos_by_tag
+from tag2box.product.learning import LearnedClass, learn_class
 from tag2box.types import Detections, ProposalBag, require_tag_set
 
 Picture = str | Path | Image.Image | np.ndarray

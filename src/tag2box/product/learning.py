@@ -5,7 +5,7 @@ B = photos, n = regions of a photo, d = feature dimension
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, final
@@ -13,15 +13,12 @@ from typing import Any, final
 import numpy as np
 
 from tag2box.arrays import Array
+from tag2box.data import FoundBox
 from tag2box.methods.calibration import left_out_scores, read_signs, weight_around
 from tag2box.methods.localizers import VmfForeground
 from tag2box.methods.localizers.solution import Solution
 from tag2box.product.knowledge import Knowledge
-from tag2box.product.labelled import FoundBox
 from tag2box.types import ProposalBag
-
-FEWEST = 2
-"""Photos of a thing: nothing can be common to one."""
 
 
 @final
@@ -78,13 +75,3 @@ def provenance_of(learned: LearnedClass) -> dict[str, Any]:
         "mean_doubt": round(float(learned.doubts.mean()), 4),
         "learned": datetime.now(UTC).isoformat(timespec="seconds"),
     }
-
-
-def photos_by_tag(tags: Mapping[str, Collection[str]]) -> tuple[dict[str, list[str]], list[str]]:
-    """Tag → photos, for tags of two photos or more, and the tags that have fewer; both sorted."""
-    found: dict[str, list[str]] = {}
-    for name, words in tags.items():
-        for word in words:
-            found.setdefault(word, []).append(name)
-    enough = {word: found[word] for word in sorted(found) if len(found[word]) >= FEWEST}
-    return enough, sorted(set(found) - set(enough))

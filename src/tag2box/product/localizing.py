@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import NamedTuple, final
 
 import numpy as np
 
 from tag2box.boxes import box_coverage
-from tag2box.data.tags import TaggedPhoto, TagSet
-from tag2box.errors import TagsError
+from tag2box.data import FoundBox, LabelledPhoto, LabelledPhotos, TaggedPhoto, TagSet
+from tag2box.data.tags import shared_tags
 from tag2box.product.class_file import ClassSet
 from tag2box.product.detecting import detect_classes
 from tag2box.product.knowledge import Knowledge
-from tag2box.product.labelled import FoundBox, LabelledPhoto, LabelledPhotos
-from tag2box.product.learning import LearnedClass, learn_class, photos_by_tag
-from tag2box.progress import Report
+from tag2box.product.learning import LearnedClass, learn_class
+from tag2box.product.run_folder import Report
 from tag2box.store import FeatureStore
 
 SAME_THING = 0.5
@@ -67,7 +66,10 @@ class Localized:
         for one in self.learned:
             for place, photo in enumerate(self.photos[one.label]):
                 found[photo.name].append(one.box(place))
-        photos = tuple(LabelledPhoto(name, *self.sizes[name], tuple(boxes)) for name, boxes in found.items())
+        tags = {photo.name: tuple(sorted(photo.tags)) for photo in self.tags.photos}
+        photos = tuple(
+            LabelledPhoto(name, *self.sizes[name], tuple(boxes), tags[name]) for name, boxes in found.items()
+        )
         return LabelledPhotos(self.tags.folder.absolute(), tuple(one.label for one in self.learned), photos)
 
 
@@ -84,19 +86,6 @@ def localize_photos(tags: TagSet, store: FeatureStore, knowledge: Knowledge, rep
     return Localized(tags, tuple(learned), photos, sizes, tuple(left_out))
 
 
-def shared_tags(photos: Iterable[TaggedPhoto]) -> tuple[dict[str, list[str]], list[str]]:
-    """Tag → names of photos, for the tags that can be learned, and the tags of one photo; refused if all are such."""
-    by_tag, left_out = photos_by_tag({photo.name: photo.tags for photo in photos})
-    if not by_tag:
-        alone = f"; with one photo: {', '.join(left_out)}" if left_out else ""
-        raise TagsError(
-            f"no tag has two photos that can be used{alone}.",
-            "at least two photos of the same thing; five to ten work well",
-            "add photos.",
-        )
-    return by_tag, left_out
-
-
 def with_all_instances(found: Localized, store: FeatureStore, knowledge: Knowledge) -> LabelledPhotos:
     """The boxes of a run, and in each photo further things of its own tags that reach their class's threshold."""
     labelled, known = found.labelled(), found.known()
@@ -109,7 +98,7 @@ def with_all_instances(found: Localized, store: FeatureStore, knowledge: Knowled
             box = FoundBox(one.label, one.box, one.score, 1.0 - one.score)
             if one.label in own and not _is_among(box, boxes):
                 boxes.append(box)
-        photos.append(LabelledPhoto(photo.name, photo.height, photo.width, tuple(boxes)))
+        photos.append(replace(photo, boxes=tuple(boxes)))
     return LabelledPhotos(labelled.folder, labelled.classes, tuple(photos))
 
 

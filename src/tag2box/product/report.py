@@ -7,9 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
-from tag2box.data.tags import TaggedPhoto
+from tag2box.data import LabelledPhotos, TaggedPhoto
 from tag2box.extract import open_pixels
-from tag2box.product.labelled import LabelledPhotos
 from tag2box.product.learning import LearnedClass
 from tag2box.product.localizing import Localized, Suspicion
 from tag2box.viz import NEUTRAL, RIGHT, WRONG, DrawnBox, PagePhoto, PageSection, write_page

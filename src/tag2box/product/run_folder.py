@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from tag2box.data.tags import TagSet
+from tag2box.data import TagSet
 from tag2box.errors import PhotoError, RunError, reason_of
 from tag2box.extract import Extractor, PhotoFile, extract_photos
 from tag2box.files import TEMPORARY_SUFFIX, write_json
