@@ -108,9 +108,9 @@ def test_detections_of_new_photos_are_written_drawn_and_judged(classes: Path, tm
     assert max(Counter(entry["file_name"] for entry in found).values()) <= 100
     assert not list(results.parent.glob(".*"))  # nothing to go on from is left behind
     names = {path.name for path in QUERIES.iterdir()}
-    assert {path.name for path in drawn.iterdir()} == {f"{name}.jpg" for name in names}
-    with Image.open(drawn / "dog-7.jpg.jpg") as picture:
-        assert max(picture.size) == 1600
+    assert {path.name for path in drawn.iterdir()} == names
+    with Image.open(drawn / "dog-7.jpg") as picture, Image.open(QUERIES / "dog-7.jpg") as original:
+        assert picture.size == original.size
     require_coco_results(results)
     truth = Path(shutil.copytree(QUERIES, tmp_path / "queries")).with_name("truth.json")
     truth.write_text(json.dumps(queries_only(json.loads(TRUTH.read_text()))))
@@ -168,6 +168,17 @@ def test_ids_that_the_truth_does_not_have_are_refused_before_the_work(classes: P
     assert run_here(*command, "--ids-from", TRUTH).returncode == 2
     done = run_here(*command, "--ids-from", classes, "-o", tmp_path / "results.json")
     assert (done.returncode, "cannot be read" in done.stderr) == (2, True)
+
+
+def test_drawings_never_replace_photos(classes: Path, tmp_path: Path) -> None:
+    photos = tmp_path / "photos"
+    photos.mkdir()
+    shutil.copy(QUERIES / "dog-7.jpg", photos)
+    before = (photos / "dog-7.jpg").read_bytes()
+    done = run_here("detect", classes, photos, "--draw", photos)
+    assert done.returncode == 2
+    assert "the drawing of dog-7.jpg would lie among the photos" in done.stderr
+    assert (photos / "dog-7.jpg").read_bytes() == before
 
 
 def require_coco_results(path: Path) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tag2box.product.demo import DemoResults, demo_size, run_demo
+from tag2box.viz import RIGHT
 
 
 @pytest.fixture(scope="module")
@@ -26,9 +27,10 @@ def test_a_person_would_call_most_boxes_right(finished: tuple[Path, DemoResults]
 def test_the_page_holds_every_photo_and_needs_no_network(finished: tuple[Path, DemoResults]) -> None:
     folder, results = finished
     page = (folder / "report.html").read_text()
-    assert page.count("data:image/jpeg;base64") == results.localized + results.query_photos
-    assert "http" not in page.replace("http://www.w3.org", "")
-    assert page.count("var(--right)'") >= results.localized_right
+    assert page.count("data:image/jpeg;base64") == results.support_photos + results.query_photos  # each of them once
+    assert page.count("<figure") == results.localized + results.query_photos
+    assert "http" not in page.replace("http-equiv", "")
+    assert page.count(f"--colour:{RIGHT}") >= results.localized_right
     assert (folder / "em.png").stat().st_size > 10_000
     assert (folder / "boxes.png").stat().st_size > 100_000
     assert json.loads((folder / "results.json").read_text())["localized_right"] == results.localized_right

@@ -1,15 +1,15 @@
 """Pictures, where people would rather look than read."""
 
-from tag2box.viz.charts import Curve, draw_curves, draw_shares
+from tag2box.viz.charts import Curve, draw_curves, draw_losses, draw_shares, save_figure
+from tag2box.viz.drawings import detected_boxes, draw_detections, draw_photo, draw_sheet, drawing_paths
 from tag2box.viz.em import EmReplay, draw_em
-from tag2box.viz.figures import save_figure
-from tag2box.viz.losses import draw_losses
-from tag2box.viz.pages import NEUTRAL, RIGHT, WRONG, DrawnBox, OpenPhoto, PagePhoto, PageSection, write_page
-from tag2box.viz.sheets import draw_sheet
+from tag2box.viz.pages import DrawnBox, OpenPhoto, PagePhoto, PageSection, write_page
+from tag2box.viz.palette import NEUTRAL, RIGHT, STEP, WRONG, class_colours
 
 __all__ = [
     "NEUTRAL",
     "RIGHT",
+    "STEP",
     "WRONG",
     "Curve",
     "DrawnBox",
@@ -17,11 +17,16 @@ __all__ = [
     "OpenPhoto",
     "PagePhoto",
     "PageSection",
+    "class_colours",
+    "detected_boxes",
     "draw_curves",
+    "draw_detections",
     "draw_em",
     "draw_losses",
+    "draw_photo",
     "draw_shares",
     "draw_sheet",
+    "drawing_paths",
     "save_figure",
     "write_page",
 ]

@@ -7,16 +7,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import final
+from typing import TYPE_CHECKING, final
 
 import numpy as np
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 from tag2box.arrays import Array, Bools, Ints
+from tag2box.viz.palette import RIGHT
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 PANELS = 4
-INK, QUIET, RIGHT = "#222222", "#9a9a9a", "#0a7d3b"
+INK, QUIET = "#222222", "#9a9a9a"
 
 
 @final
@@ -40,6 +43,8 @@ class EmReplay:
 
 def draw_em(replay: EmReplay, title: str) -> Figure:
     """Regions drifting apart step by step, and the likelihood below."""
+    from matplotlib.figure import Figure
+
     figure = Figure(figsize=(12.0, 5.4), layout="constrained")
     grid = figure.add_gridspec(2, PANELS, height_ratios=[3.0, 1.4])
     shown = _shown_steps(len(replay.likelihoods))

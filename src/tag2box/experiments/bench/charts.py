@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
-from matplotlib.figure import Figure
 
 from tag2box.evaluation import Verdict
 from tag2box.experiments.bench.figures_of_merit import PRECISION, QUERY
@@ -15,6 +15,9 @@ from tag2box.methods.calibration import Calibration
 from tag2box.methods.lineup import LINEUP
 from tag2box.sphere import KAPPA_RULES
 from tag2box.viz import Curve, draw_curves, draw_shares
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 STEPS = "em-"
 """How the names of the methods begin that stop EM after some steps."""
