@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from tag2box.arrays import Array
-from tag2box.methods.localizers import VmfBackground, VmfMil
-from tag2box.sphere import fit_vmf
+from tag2box.methods.detectors import Spread
+from tag2box.methods.knowledge import Knowledge
+from tag2box.methods.localizers import BagStack, EmRun, VmfBackground, VmfMil, fit_gaussian_background, run_em
+from tag2box.methods.localizers.em import F
+from tag2box.methods.rivals import AppearanceObjectness
+from tag2box.methods.view import raw_features, signed_power, tukey_features
+from tag2box.sphere import VonMisesFisher, fit_vmf
 from tag2box.types import ProposalBag
 from tag2box.worlds import World, plant_background
 
@@ -44,3 +51,25 @@ def paper_method(world: World) -> VmfMil:
     """vMF-MIL with a background fitted on base regions of the world, and its concentration for the object."""
     background = fit_vmf(plant_background(world, 5000))
     return VmfMil(background.kappa, VmfBackground(background))
+
+
+def some_knowledge(d: int = 5, fingerprint: str = "an extractor") -> Knowledge:
+    """What a model could know of base regions."""
+    features = np.random.default_rng(0).standard_normal((10 * d, d))
+    direction = unit(features[0])
+    return Knowledge(
+        fingerprint,
+        0.1 * direction,
+        VmfBackground(VonMisesFisher(direction, 3.0)),
+        Spread(features.mean(axis=0), np.cov(features.T)),
+        fit_gaussian_background(features, raw_features),
+        fit_gaussian_background(signed_power(features, 0.5), tukey_features),
+        AppearanceObjectness(features[1], 0.5),
+        images=7,
+        regions=len(features),
+    )
+
+
+def exact_em(bags: BagStack, start: F, *, max_steps: int, tol: float) -> EmRun[F]:
+    """EM in double precision: what the mathematics says, where the product's kernel is content with single."""
+    return run_em(replace(bags, features=bags.features.astype(np.float64)), start, max_steps=max_steps, tol=tol)

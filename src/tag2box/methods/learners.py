@@ -47,3 +47,12 @@ class ClassesLearner(Protocol):
     ) -> Mapping[str, LearnedObject]:
         """Learn every class from ``bags``, of which ``tags[i]`` says what image i shows."""
         ...
+
+
+class Localizer(ObjectLearner, Protocol):
+    """Picks, in each image of a support set, the region of the common object, in a space that others can use too."""
+
+    @property
+    def center(self) -> Array | None:
+        """(d,) what it subtracts from all features first, so that a detector learns in the same space; or None."""
+        ...

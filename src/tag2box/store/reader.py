@@ -49,6 +49,11 @@ class FeatureStore:
         shard, place = self._place(image_id)
         return shard.entries[place]
 
+    def size(self, image_id: str) -> tuple[int, int]:
+        """Height and width of an image, in pixels."""
+        entry = self.entry(image_id)
+        return entry.height, entry.width
+
     def bag(self, image_id: str) -> ProposalBag:
         """The regions of one image."""
         shard, place = self._place(image_id)

@@ -1,16 +1,14 @@
-"""What is learned from base classes: the detector, the background, and all that the lineup's methods know."""
+"""What is learned from base classes: the detector, its objectness, and all that methods know of base regions."""
 
-from tag2box.training.background import BackgroundSample, fit_background, sample_background
-from tag2box.training.ingredients import fit_ingredients
+from tag2box.training.knowledge import BackgroundSample, fit_background, fit_knowledge, fit_spread, sample_background
 from tag2box.training.logistic import alike, balanced, fit_logistic
-from tag2box.training.spread import fit_spread
 
 __all__ = [
     "BackgroundSample",
     "alike",
     "balanced",
     "fit_background",
-    "fit_ingredients",
+    "fit_knowledge",
     "fit_logistic",
     "fit_spread",
     "sample_background",

@@ -78,6 +78,23 @@ class ProposalBag:
             object.__setattr__(bag, name, frozen(np.array(values, dtype=np.float32), np.float32))
         return bag
 
+    def with_features(self, features: Float32s, norms: Float32s) -> ProposalBag:
+        """The same regions with other features, which are known to be unit rows; nothing is checked again."""
+        return self._of_arrays(boxes=self.boxes, features=features, objectness=self.objectness, norms=norms)
+
+    def with_last_row_of(self, other: ProposalBag) -> ProposalBag:
+        """The bag with one more region: the last one of another bag of the same image."""
+        names = ("boxes", "features", "objectness", "norms")
+        return self._of_arrays(**{n: np.concatenate([getattr(self, n), getattr(other, n)[-1:]]) for n in names})
+
+    def _of_arrays(self, **arrays: Float32s) -> ProposalBag:
+        bag = object.__new__(ProposalBag)
+        object.__setattr__(bag, "image_id", self.image_id)
+        for name, array in arrays.items():
+            array.flags.writeable = False
+            object.__setattr__(bag, name, array)
+        return bag
+
     def __len__(self) -> int:
         return len(self.boxes)
 

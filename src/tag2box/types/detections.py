@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Any, NamedTuple, Self, final
+from typing import Any, NamedTuple, Self, final, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +16,9 @@ import numpy.typing as npt
 from tag2box.arrays import Array, Float32s, Strings, frozen, require_finite, require_shape
 from tag2box.boxes import as_boxes, require_boxes
 from tag2box.errors import InputError, ShapeError
+
+SHOWN = 5
+"""Detections that the short form tells."""
 
 
 class Detection(NamedTuple):
@@ -77,6 +80,28 @@ class Detections:
     def __iter__(self) -> Iterator[Detection]:
         for box, score, label in zip(self.boxes.tolist(), self.scores.tolist(), self.labels.tolist(), strict=True):
             yield Detection(label, score, tuple(box))
+
+    @overload
+    def __getitem__(self, which: int) -> Detection: ...
+
+    @overload
+    def __getitem__(self, which: slice | Sequence[int] | npt.NDArray[Any]) -> Detections: ...
+
+    def __getitem__(self, which: int | slice | Sequence[int] | npt.NDArray[Any]) -> Detection | Detections:
+        """One detection by its place, or several: a slice, places or a mask (n,); they stay ranked."""
+        if isinstance(which, int | np.integer):
+            x0, y0, x1, y1 = self.boxes[which].tolist()
+            return Detection(str(self.labels[which]), float(self.scores[which]), (x0, y0, x1, y1))
+        rows = np.arange(len(self))[which] if isinstance(which, slice) else np.asarray(which)
+        places = np.flatnonzero(rows) if rows.dtype == np.bool_ else np.sort(rows.astype(np.int64))
+        if rows.dtype == np.bool_:
+            require_shape("a mask of detections", rows, (len(self),))
+        return Detections(self.boxes[places], self.scores[places], self.labels[places])
+
+    def __repr__(self) -> str:
+        shown = ", ".join(f"{one.label} {one.score:.2f}" for one in self[:SHOWN])
+        more = f", and {len(self) - SHOWN} more" if len(self) > SHOWN else ""
+        return f"<{len(self)} detections: {shown}{more}>" if len(self) else "<no detections>"
 
     def of_class(self, label: str) -> Detections:
         """The detections of one class."""

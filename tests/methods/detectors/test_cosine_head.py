@@ -15,7 +15,8 @@ from tag2box.arrays import Array
 from tag2box.errors import NoImagesOfClassError, ShapeError, TooFewImagesError
 from tag2box.evaluation import ap_area, average_precisions, macro_mean, match_voc
 from tag2box.methods.detectors import CosineHead, fit_cosine_head, fit_few_shot
-from tag2box.methods.localizers import NO_BACKGROUND, OddsBackground, center_bag
+from tag2box.methods.localizers import NO_BACKGROUND, OddsBackground
+from tag2box.methods.view import center_bag
 from tag2box.types import ABSENT, Localization, ProposalBag
 from tag2box.worlds import World, plant_task
 

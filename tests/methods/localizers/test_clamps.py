@@ -8,7 +8,7 @@ from typing import cast
 import numpy as np
 import pytest
 
-from samples import paper_method, random_bags
+from samples import exact_em, paper_method, random_bags
 from tag2box.errors import ShapeError, TooFewImagesError
 from tag2box.evaluation import is_correct
 from tag2box.methods.localizers import NO_BACKGROUND, Clamps, VmfMil, random_regions
@@ -42,7 +42,8 @@ def test_an_absent_photo_teaches_nothing() -> None:
 def test_the_likelihood_never_falls_with_clamps() -> None:
     for seed in range(20):
         bags = random_bags(seed, images=5)
-        steps = VmfMil(9.0, NO_BACKGROUND).solve(bags, np.random.default_rng(0), Clamps({0: 0}, frozenset({1}))).steps
+        method = VmfMil(9.0, NO_BACKGROUND, em=exact_em)
+        steps = method.solve(bags, np.random.default_rng(0), Clamps({0: 0}, frozenset({1}))).steps
         assert (np.diff([step.likelihood for step in steps]) >= -1e-9).all()
 
 

@@ -9,10 +9,10 @@ import pytest
 
 from samples import random_bags
 from tag2box.errors import InputError, NotFiniteError, TooFewImagesError
+from tag2box.methods.learners import Localizer
 from tag2box.methods.localizers import (
     NO_BACKGROUND,
     GaussianMil,
-    Localizer,
     ObjectnessBackground,
     VmfMil,
     background_only,

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import ortho_group
 
-from samples import random_bags, random_units, unit
+from samples import exact_em, random_bags, random_units, unit
 from tag2box.arrays import Array
-from tag2box.methods.localizers import NO_BACKGROUND, NoBackground, VmfBackground, VmfMil, random_regions
+from tag2box.methods.localizers import NO_BACKGROUND, NoBackground, VmfBackground, VmfMil, random_regions, run_em
 from tag2box.methods.localizers import given as given_directions
 from tag2box.sphere import KAPPA_RULES, VonMisesFisher, kappa_exact, kappa_series, log_normalizer
 from tag2box.types import ProposalBag
@@ -22,9 +22,9 @@ concentrations = st.floats(0.5, 60.0)
 
 
 def model(kappa: float, seed: int = 0, d: int = 5, **settings: object) -> VmfMil:
-    """vMF-MIL with some background."""
+    """vMF-MIL with some background, in double precision."""
     mean = random_units(np.random.default_rng(seed), 1, d)[0]
-    return VmfMil(kappa, VmfBackground(VonMisesFisher(mean, 4.0)), **settings)  # type: ignore[arg-type]
+    return VmfMil(kappa, VmfBackground(VonMisesFisher(mean, 4.0)), **{"em": exact_em, **settings})  # type: ignore[arg-type]
 
 
 def algorithm_1(bags: list[ProposalBag], kappa: float, mu: Array, kappa_b: float, steps: int) -> tuple[Array, Array]:
@@ -127,7 +127,32 @@ def test_the_weights_belong_to_the_returned_direction() -> None:
     for bag, weights in zip(bags, solution.localization.weights, strict=True):
         logits = bag.features.astype(float) @ (9.0 * solution.foreground.theta - 4.0 * mean)
         np.testing.assert_allclose(weights, np.exp(logits) / np.exp(logits).sum(), rtol=1e-9)
-        np.testing.assert_allclose(solution.score(bag), logits, rtol=1e-9)
+        np.testing.assert_allclose(solution.score(bag), logits, atol=1e-5)
+
+
+@given(seeds, concentrations)
+def test_single_precision_is_enough(seed: int, kappa: float) -> None:
+    bags = random_bags(seed)
+    single, double = (model(kappa, em=em).solve(bags, np.random.default_rng(0)) for em in (run_em, exact_em))
+    assert abs(len(single.steps) - len(double.steps)) <= 1
+    shared = min(len(single.steps), len(double.steps)) - 1
+    found, expected = single.steps[shared].foreground, double.steps[shared].foreground
+    np.testing.assert_allclose(found.theta, expected.theta, atol=1e-4)
+    np.testing.assert_allclose(single.steps[0].weights, double.steps[0].weights, atol=1e-5)
+
+
+def test_a_solution_says_whether_em_ended_by_itself() -> None:
+    bags = random_bags(4)
+    assert model(9.0).solve(bags, np.random.default_rng(0)).converged
+    assert not model(9.0, max_steps=1).solve(bags, np.random.default_rng(0)).converged
+    assert not model(9.0, max_steps=0).solve(bags, np.random.default_rng(0)).converged
+
+
+def test_the_film_has_the_likeliest_row_of_every_step() -> None:
+    solution = model(9.0).solve(random_bags(4), np.random.default_rng(0))
+    rows = solution.rows_by_step()
+    assert rows.shape == (len(solution.steps), len(solution.views))
+    assert rows[-1].tolist() == solution.localization.rows.tolist()
 
 
 def test_every_step_can_be_replayed() -> None:

@@ -15,11 +15,9 @@ from tag2box.methods.localizers import (
     GaussianMil,
     VmfBackground,
     VmfForeground,
-    raw_features,
-    tukey_features,
-    unit_features,
 )
 from tag2box.methods.localizers.stack import softmax_by_image
+from tag2box.methods.view import raw_features, tukey_features, unit_features
 from tag2box.sphere import VonMisesFisher
 from tag2box.types import ProposalBag
 

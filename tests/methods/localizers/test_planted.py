@@ -17,9 +17,8 @@ from tag2box.methods.localizers import (
     VmfMil,
     fit_gaussian_background,
     random_regions,
-    raw_features,
-    tukey_features,
 )
+from tag2box.methods.view import raw_features, tukey_features
 from tag2box.sphere import KAPPA_RULES, fit_vmf_mixture
 from tag2box.worlds import PlantedTask, World, plant_background, plant_task
 

@@ -43,7 +43,7 @@ def test_a_run_leaves_a_model_and_its_story(
     assert train(monkeypatch, boxes_file, boxes_file, "-o", run, "--recipe", recipe) == 0
     said = capsys.readouterr()
     assert "12 photos, 12 objects, 60 classes." in said.out
-    assert f"Wrote the model to {run / 'model'}." in said.out
+    assert f"Wrote the detector to {run / 'model'}." in said.out
     assert said.err == ""
     card = read_card(run / "model")
     assert card.trained_on["photos"] == 12

@@ -1,14 +1,11 @@
 """Detectors: from localized support images to boxes in new images."""
 
 from tag2box.methods.detectors.cosine_head import CosineHead, fit_cosine_head
-from tag2box.methods.detectors.cosine_learner import CosineDetector, CosineLearner
+from tag2box.methods.detectors.cosine_learner import CosineDetector, CosineLearner, FewShotFit, fit_few_shot
 from tag2box.methods.detectors.cosine_loss import CosineLoss
-from tag2box.methods.detectors.few_shot import FewShotFit, fit_few_shot
-from tag2box.methods.detectors.lbfgs import Minimum, minimize
-from tag2box.methods.detectors.likeness_head import LikenessHead, Spread, likeness_head
-from tag2box.methods.detectors.likeness_learner import LikenessDetector, LikenessLearner
+from tag2box.methods.detectors.lbfgs import LinePoint, Minimum, minimize, strong_wolfe
+from tag2box.methods.detectors.likeness import LikenessDetector, LikenessHead, LikenessLearner, Spread, likeness_head
 from tag2box.methods.detectors.query import confidences, ranked_classes, ranked_regions
-from tag2box.methods.detectors.strong_wolfe import LinePoint, strong_wolfe
 
 __all__ = [
     "CosineDetector",

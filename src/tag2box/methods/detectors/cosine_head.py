@@ -16,7 +16,8 @@ from tag2box.errors import NoImagesOfClassError, ShapeError
 from tag2box.methods.detectors.cosine_loss import CosineLoss
 from tag2box.methods.detectors.lbfgs import minimize
 from tag2box.methods.detectors.query import MAX_DETECTIONS, MAX_OVERLAP, ranked_classes
-from tag2box.methods.localizers import NO_BACKGROUND, Background, center_bag
+from tag2box.methods.localizers import NO_BACKGROUND, Background
+from tag2box.methods.view import center_bag
 from tag2box.sphere import direction_and_length
 from tag2box.types import ABSENT, Detections, Localization, ProposalBag, require_dimension, require_tag_set
 

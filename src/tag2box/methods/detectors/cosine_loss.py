@@ -15,7 +15,7 @@ from typing import final
 import numpy as np
 
 from tag2box.arrays import Array, sigmoid
-from tag2box.methods.detectors.strong_wolfe import Line, LinePoint
+from tag2box.methods.detectors.lbfgs import Line, LinePoint
 
 
 @final

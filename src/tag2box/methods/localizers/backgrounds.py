@@ -11,8 +11,8 @@ from typing import Protocol, final
 import numpy as np
 
 from tag2box.arrays import Array, frozen, log_odds, require_finite, require_number, require_shape
-from tag2box.methods.localizers.features import FeatureMap, raw_features
 from tag2box.methods.localizers.foregrounds import gaussian_logits
+from tag2box.methods.view import FeatureMap, raw_features
 from tag2box.sphere import VmfMixture, VonMisesFisher
 from tag2box.types import ProposalBag, require_dimension
 

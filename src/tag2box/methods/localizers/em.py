@@ -1,17 +1,22 @@
 """Expectation-maximisation over one region per image (Algorithm 1 of the paper; docs/method.md, section 6).
 
-M = images, R = regions of all images, d = feature dimension
+M = images, R = regions of all images, n = regions of a bag, d = feature dimension
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Generic, TypeVar, final
+from typing import Generic, Protocol, TypeVar, final
 
-from tag2box.arrays import Array
+import numpy as np
+
+from tag2box.arrays import Array, Ints, require_finite
 from tag2box.methods.localizers.foregrounds import Foreground
-from tag2box.methods.localizers.stack import BagStack, softmax_by_image
+from tag2box.methods.localizers.stack import BagStack, require_common, softmax_by_image, stack_views
+from tag2box.methods.localizers.starts import Clamps, Start, known_regions
+from tag2box.methods.view import View, Viewer
+from tag2box.types import Localization, ProposalBag
 
 F = TypeVar("F", bound=Foreground)
 
@@ -28,6 +33,29 @@ class EmStep(Generic[F]):
     """Log likelihood (6.4), up to the constant of the background"""
 
 
+@final
+@dataclass(frozen=True, eq=False)
+class EmRun(Generic[F]):
+    """Every step from a start to an answer, for replay."""
+
+    steps: tuple[EmStep[F], ...]
+    converged: bool
+    """Whether the foreground had stopped moving when EM ended"""
+
+    @property
+    def last(self) -> EmStep[F]:
+        """The answer."""
+        return self.steps[-1]
+
+
+class Em(Protocol):
+    """Whatever runs EM: another kernel may take the place of ``run_em``, which says what it must answer."""
+
+    def __call__(self, bags: BagStack, start: F, *, max_steps: int, tol: float) -> EmRun[F]:
+        """Steps from ``start`` until the foreground moves by less than ``tol``, ``max_steps`` at most."""
+        ...
+
+
 def e_step(bags: BagStack, foreground: F) -> EmStep[F]:
     """Posterior of each region (6.1) and the log likelihood (6.4) under ``foreground``."""
     evidence = foreground.logits(bags.features) - bags.background + bags.allowed  # (R,)
@@ -39,22 +67,92 @@ def e_step(bags: BagStack, foreground: F) -> EmStep[F]:
 
 def m_step(bags: BagStack, step: EmStep[F]) -> F:
     """The foreground that maximises the expected likelihood under the weights of ``step``."""
-    return step.foreground.updated(step.weights @ bags.features, len(bags.present))
+    weights = step.weights.astype(bags.features.dtype, copy=False)
+    weighted_sum = (weights @ bags.features).astype(np.float64, copy=False)  # (d,)
+    return step.foreground.updated(weighted_sum, len(bags.present))
 
 
-def run_em(bags: BagStack, start: F, *, max_steps: int = 20, tol: float = 1e-7) -> tuple[EmStep[F], ...]:
+def run_em(bags: BagStack, start: F, *, max_steps: int = 20, tol: float = 1e-7) -> EmRun[F]:
     """Every step from ``start`` until the foreground stops moving; the last one is the answer."""
-    steps = [e_step(bags, start)]
-    for _ in range(max_steps):
+    steps, converged = [e_step(bags, start)], False
+    while not converged and len(steps) <= max_steps:
         steps.append(e_step(bags, m_step(bags, steps[-1])))
-        if steps[-1].foreground.change(steps[-2].foreground) < tol:
-            break
-    return tuple(steps)
+        converged = steps[-1].foreground.change(steps[-2].foreground) < tol
+    return EmRun(tuple(steps), converged)
 
 
-def run_em_from_all(
-    bags: BagStack, starts: Iterable[F], *, max_steps: int = 20, tol: float = 1e-7
-) -> tuple[EmStep[F], ...]:
+def likeliest(runs: Iterable[EmRun[F]]) -> EmRun[F]:
     """The run that ends with the highest likelihood; the first one where several do."""
-    runs = [run_em(bags, start, max_steps=max_steps, tol=tol) for start in starts]
-    return max(runs, key=lambda steps: steps[-1].likelihood)
+    return max(runs, key=lambda run: run.last.likelihood)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Solution(Generic[F]):
+    """What EM found in a support set, and a scorer for new images."""
+
+    viewer: Viewer
+    views: tuple[View, ...]
+    """Of the support images, as EM saw them"""
+    run: EmRun[F]
+    localization: Localization
+
+    @property
+    def steps(self) -> tuple[EmStep[F], ...]:
+        """From the start to the answer, for replay."""
+        return self.run.steps
+
+    @property
+    def converged(self) -> bool:
+        """Whether EM ended by itself."""
+        return self.run.converged
+
+    @property
+    def foreground(self) -> F:
+        """The model of the common object."""
+        return self.run.last.foreground
+
+    def score(self, bag: ProposalBag, *, normalized: bool = False) -> Array:
+        """(n,) raw logits (8.1) of the regions of a new image.
+
+        ``normalized`` subtracts the foreground's log normaliser, so that objects of different kappa compare.
+        """
+        features, background = self.viewer(bag)
+        logits = self.foreground.logits(features) - background
+        return logits - self.foreground.log_normalizer if normalized else logits
+
+    def rows_by_step(self) -> Ints:
+        """(steps, M), the row with the most weight in each image, after every step."""
+        offsets = np.cumsum([0, *(len(view.features) for view in self.views)])
+        return np.array([[part.argmax() for part in np.split(step.weights, offsets[1:-1])] for step in self.steps])
+
+
+def solve(
+    bags: Sequence[ProposalBag],
+    viewer: Viewer,
+    start: Start,
+    foreground: Callable[[Array, BagStack], F],
+    rng: np.random.Generator,
+    clamps: Clamps,
+    em: Em,
+    *,
+    max_steps: int,
+    tol: float,
+) -> Solution[F]:
+    """Run EM on the bags from every start and keep the likeliest end; regions that are known become the start."""
+    clamps.check([len(bag) for bag in bags])
+    if not clamps.known:
+        require_common(len(bags) - len(clamps.absent))
+    allowed = [clamps.allowed(image, len(bag)) for image, bag in enumerate(bags)]
+    stack = stack_views([viewer(bag) for bag in bags], allowed)
+    means = known_regions(stack, clamps) if clamps.known else start(stack, rng)
+    require_finite("start of EM", means)
+    require_finite("background scores", stack.background)
+    run = likeliest(em(stack, foreground(mean, stack), max_steps=max_steps, tol=tol) for mean in means)
+    return Solution(viewer, stack.views(), run, _localization(stack, run.last))
+
+
+def _localization(bags: BagStack, step: EmStep[F]) -> Localization:
+    """The region with the most weight in each image, scored by its logit."""
+    logits = step.foreground.logits(bags.features) - bags.background  # (R,)
+    return Localization.from_weights(bags.split(step.weights), bags.split(logits))

@@ -11,13 +11,14 @@ from typing import Protocol, Self, final
 import numpy as np
 
 from tag2box.arrays import Array, frozen
+from tag2box.methods.view import Rows
 from tag2box.sphere import KappaRule, direction_and_length, log_normalizer
 
 
 class Foreground(Protocol):
     """A density over features that EM re-estimates from weighted sums."""
 
-    def logits(self, features: Array) -> Array:
+    def logits(self, features: Rows) -> Array:
         """(R,) log density of features (R, d), without its normaliser."""
         ...
 
@@ -49,9 +50,10 @@ class VmfForeground:
     def __post_init__(self) -> None:
         object.__setattr__(self, "theta", frozen(self.theta, np.float64))
 
-    def logits(self, features: Array) -> Array:
+    def logits(self, features: Rows) -> Array:
         """Concentration times cosine, (5.1)."""
-        return self.kappa * (features @ self.theta)
+        cosines = features @ self.theta.astype(features.dtype, copy=False)  # (R,)
+        return self.kappa * cosines.astype(np.float64, copy=False)
 
     @property
     def log_normalizer(self) -> float:
@@ -84,7 +86,7 @@ class GaussianForeground:
     def __post_init__(self) -> None:
         object.__setattr__(self, "mean", frozen(self.mean, np.float64))
 
-    def logits(self, features: Array) -> Array:
+    def logits(self, features: Rows) -> Array:
         """Minus half the squared distance to the mean, in units of sigma, (7.1)."""
         return gaussian_logits(features, self.mean, self.sigma)
 
@@ -103,7 +105,7 @@ class GaussianForeground:
         return float(step @ step) / self.sigma**2
 
 
-def gaussian_logits(features: Array, mean: Array, sigma: float) -> Array:
+def gaussian_logits(features: Rows, mean: Array, sigma: float) -> Array:
     """(R,) minus half the squared distance to the mean, in units of sigma."""
     apart = features - mean  # (R, d)
     return -0.5 * np.einsum("rd,rd->r", apart, apart) / sigma**2

@@ -13,13 +13,11 @@ import numpy as np
 
 from tag2box.arrays import Array, frozen, require_number
 from tag2box.methods.localizers.backgrounds import Background
-from tag2box.methods.localizers.centering import center_bag
-from tag2box.methods.localizers.clamps import NO_CLAMPS, Clamps
-from tag2box.methods.localizers.features import FeatureMap, raw_features
+from tag2box.methods.localizers.em import Em, Solution, run_em, solve
 from tag2box.methods.localizers.foregrounds import GaussianForeground
-from tag2box.methods.localizers.solution import Solution, solve
 from tag2box.methods.localizers.stack import BagStack
-from tag2box.methods.localizers.starts import Start, whole_images
+from tag2box.methods.localizers.starts import NO_CLAMPS, Clamps, Start, whole_images
+from tag2box.methods.view import FeatureMap, View, center_bag, raw_features
 from tag2box.types import ProposalBag
 
 
@@ -37,6 +35,8 @@ class GaussianMil:
     """(d,), mean of the base features; None leaves features as they are."""
     max_steps: int = 20
     tol: float = 1e-7
+    em: Em = run_em
+    """What runs EM"""
 
     def __post_init__(self) -> None:
         require_number("sigma", self.sigma, above=0.0)
@@ -59,9 +59,19 @@ class GaussianMil:
         def foreground(mean: Array, _: BagStack) -> GaussianForeground:
             return GaussianForeground(mean, self.sigma)
 
-        return solve(bags, self._view, self.start, foreground, rng, clamps, max_steps=self.max_steps, tol=self.tol)
+        return solve(
+            bags,
+            self._view,
+            self.start,
+            foreground,
+            rng,
+            clamps,
+            self.em,
+            max_steps=self.max_steps,
+            tol=self.tol,
+        )
 
-    def _view(self, bag: ProposalBag) -> tuple[Array, Array]:
-        """Features (n, d) and weighted background scores (n,) of a bag as this model sees it."""
+    def _view(self, bag: ProposalBag) -> View:
+        """A bag as this model sees it."""
         centered = center_bag(bag, self.center)
-        return self.features(centered), self.background_weight * self.background.log_score(centered)
+        return View(self.features(centered), self.background_weight * self.background.log_score(centered))

@@ -13,6 +13,7 @@ import numpy as np
 
 from tag2box.arrays import Array, Ints
 from tag2box.errors import ShapeError, TooFewImagesError
+from tag2box.methods.view import Rows, View
 
 
 @final
@@ -20,7 +21,7 @@ from tag2box.errors import ShapeError, TooFewImagesError
 class BagStack:
     """Features of all images, what the background makes of them, and which rows are allowed."""
 
-    features: Array
+    features: Rows
     """(R, d)"""
     background: Array
     """(R,), weighted log score of the background"""
@@ -43,19 +44,28 @@ class BagStack:
         """Per-row values (R,) as one array for each image."""
         return np.split(rows, self.offsets[1:-1])
 
+    def views(self) -> tuple[View, ...]:
+        """What was stacked, image by image; nothing is copied."""
+        return tuple(map(View, np.split(self.features, self.offsets[1:-1]), self.split(self.background)))
 
-def stack_bags(features: Sequence[Array], backgrounds: Sequence[Array], allowed: Sequence[Array]) -> BagStack:
-    """Stack per-image features (n_i, d), background scores (n_i,) and log priors (n_i,)."""
-    dimensions = sorted({image.shape[1] for image in features})
+
+def stack_views(views: Sequence[View], allowed: Sequence[Array]) -> BagStack:
+    """Stack the images of a task, with the log priors (n_i,) of their rows."""
+    dimensions = sorted({view.features.shape[1] for view in views})
     if len(dimensions) > 1:
         raise ShapeError(
             f"the images have features of different dimensions: {dimensions}.",
             "one dimension for all images",
             "extract all images with the same extractor.",
         )
-    lengths = [len(image) for image in features]
+    lengths = [len(view.features) for view in views]
     offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)  # (M + 1,)
-    return BagStack(np.concatenate(features), np.concatenate(backgrounds), offsets, np.concatenate(allowed))
+    return BagStack(
+        np.concatenate([view.features for view in views]),
+        np.concatenate([view.background for view in views]),
+        offsets,
+        np.concatenate(allowed),
+    )
 
 
 def require_common(images: int) -> None:

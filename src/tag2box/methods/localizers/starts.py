@@ -1,37 +1,84 @@
-"""Where EM starts: functions from the stacked bags to one or more vectors (S, d).
+"""What is known before EM begins: what a person says of some photos, and where to start.
+
+A start is a function from the stacked bags to one or more vectors (S, d).
 
 M = images, R = regions of all images, d = feature dimension, S = starts
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import final
 
 import numpy as np
 import numpy.typing as npt
 
 from tag2box.arrays import Array, require_shape
-from tag2box.methods.localizers.clamps import Clamps
+from tag2box.errors import ShapeError
 from tag2box.methods.localizers.stack import BagStack
 
 Start = Callable[[BagStack, np.random.Generator], Array]
 
 
+@final
+@dataclass(frozen=True)
+class Clamps:
+    """Photos whose region is known, and photos that are known not to show the object."""
+
+    known: Mapping[int, int] = field(default_factory=dict)
+    """Place of the photo in the support set → its row. A box that a person drew is a new row of the bag."""
+    absent: frozenset[int] = frozenset()
+    """Places of the photos without the object."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "known", MappingProxyType(dict(self.known)))
+
+    def allowed(self, image: int, regions: int) -> Array:
+        """(regions,) log prior of one image: 0 where the object may be, -inf elsewhere."""
+        if image in self.absent:
+            return np.full(regions, -np.inf)
+        if image not in self.known:
+            return np.zeros(regions)
+        return np.where(np.arange(regions) == self.known[image], 0.0, -np.inf)
+
+    def check(self, lengths: list[int]) -> None:
+        """Refuse clamps on photos or rows that do not exist, or that contradict each other."""
+        strangers = [image for image in {*self.known, *self.absent} if not 0 <= image < len(lengths)]
+        outside = [i for i, row in self.known.items() if i not in strangers and not 0 <= row < lengths[i]]
+        both = sorted(self.absent & set(self.known))
+        for images, complaint in (
+            (strangers, "do not exist"),
+            (outside, "have no such row"),
+            (both, "are known and absent at once"),
+        ):
+            if images:
+                raise ShapeError(
+                    f"clamps name the photos {sorted(images)}, which {complaint}.",
+                    f"photos 0 to {len(lengths) - 1}, each known or absent, with a row of its own bag",
+                    "count photos and rows from 0; row 0 is the whole image.",
+                )
+
+
+NO_CLAMPS = Clamps()
+
+
 def whole_images(bags: BagStack, rng: np.random.Generator) -> Array:
     """Mean of the features of the whole images, (6.5): the paper's prototypical start."""
-    return bags.features[bags.starts[bags.present]].mean(axis=0)[None]  # (1, d)
+    return bags.features[bags.starts[bags.present]].mean(axis=0, dtype=np.float64)[None]  # (1, d)
 
 
 def random_regions(bags: BagStack, rng: np.random.Generator) -> Array:
     """Mean of one random region of each image: ablation #4."""
     low, high = bags.offsets[:-1][bags.present], bags.offsets[1:][bags.present]
-    return bags.features[rng.integers(low, high)].mean(axis=0)[None]  # (1, d)
+    return bags.features[rng.integers(low, high)].mean(axis=0, dtype=np.float64)[None]  # (1, d)
 
 
 def known_regions(bags: BagStack, clamps: Clamps) -> Array:
     """Mean of the regions that a person has pointed at: the best start there is."""
     rows = [bags.offsets[image] + row for image, row in clamps.known.items()]
-    return bags.features[rows].mean(axis=0)[None]  # (1, d)
+    return bags.features[rows].mean(axis=0, dtype=np.float64)[None]  # (1, d)
 
 
 def background_only(bags: BagStack, rng: np.random.Generator) -> Array:

@@ -14,12 +14,11 @@ import numpy as np
 from tag2box.arrays import Array, frozen, require_number
 from tag2box.errors import ShapeError
 from tag2box.methods.localizers.backgrounds import Background
-from tag2box.methods.localizers.centering import center_bag
-from tag2box.methods.localizers.clamps import NO_CLAMPS, Clamps
+from tag2box.methods.localizers.em import Em, Solution, run_em, solve
 from tag2box.methods.localizers.foregrounds import VmfForeground
-from tag2box.methods.localizers.solution import Solution, solve
 from tag2box.methods.localizers.stack import BagStack
-from tag2box.methods.localizers.starts import Start, whole_images
+from tag2box.methods.localizers.starts import NO_CLAMPS, Clamps, Start, whole_images
+from tag2box.methods.view import View, center_bag
 from tag2box.sphere import KappaRule, direction_and_length
 from tag2box.types import ProposalBag
 
@@ -41,6 +40,8 @@ class VmfMil:
     """(d,), mean of the base features; None leaves features as they are."""
     max_steps: int = 20
     tol: float = 1e-7
+    em: Em = run_em
+    """What runs EM"""
 
     def __post_init__(self) -> None:
         if self.kappa is None and self.kappa_rule is None:
@@ -72,16 +73,26 @@ class VmfMil:
             theta = direction if length > 0 else mean  # no direction: the background decides the first weights
             return VmfForeground(theta, self._first_kappa(stack), self.kappa_rule)
 
-        return solve(bags, self._view, self.start, foreground, rng, clamps, max_steps=self.max_steps, tol=self.tol)
+        return solve(
+            bags,
+            self._view,
+            self.start,
+            foreground,
+            rng,
+            clamps,
+            self.em,
+            max_steps=self.max_steps,
+            tol=self.tol,
+        )
 
     def _first_kappa(self, stack: BagStack) -> float:
         """The given kappa, or what the rule makes of the whole images, (6.6)."""
         if self.kappa is not None:
             return self.kappa
-        _, length = direction_and_length(stack.features[stack.starts[stack.present]].mean(axis=0))
+        _, length = direction_and_length(stack.features[stack.starts[stack.present]].mean(axis=0, dtype=np.float64))
         return float(cast("KappaRule", self.kappa_rule)(length, stack.features.shape[1]))
 
-    def _view(self, bag: ProposalBag) -> tuple[Array, Array]:
-        """Features (n, d) and weighted background scores (n,) of a bag as this model sees it."""
+    def _view(self, bag: ProposalBag) -> View:
+        """A bag as this model sees it."""
         centered = center_bag(bag, self.center)
-        return centered.features.astype(np.float64), self.background_weight * self.background.log_score(centered)
+        return View(centered.features, self.background_weight * self.background.log_score(centered))

@@ -15,9 +15,27 @@ import numpy as np
 from tag2box.arrays import Array, frozen, require_number
 from tag2box.errors import TooFewImagesError
 from tag2box.methods.floors import RegionScore
-from tag2box.methods.localizers import center_bag
 from tag2box.methods.rivals.linear_svm import LinearSvm, balanced_costs, fit_linear_svm
-from tag2box.types import WHOLE_IMAGE, Localization, ProposalBag
+from tag2box.methods.view import center_bag
+from tag2box.types import WHOLE_IMAGE, Localization, ProposalBag, require_dimension
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class AppearanceObjectness:
+    """Objectness as MI-SVM has it: a logistic regression on features of regions on and beside base objects."""
+
+    weights: Array
+    """(d,)"""
+    bias: float
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "weights", frozen(self.weights, np.float64))
+
+    def __call__(self, bag: ProposalBag) -> Array:
+        """(n,) log odds of being on an object."""
+        require_dimension("objectness", bag, len(self.weights))
+        return bag.features.astype(np.float64) @ self.weights + self.bias
 
 
 @final

@@ -1,4 +1,4 @@
-"""A detector in closed form: how much more a region is like the object than regions of other photos are.
+"""The detector that users get, in closed form: how much more a region is like the object than base regions are.
 
 C = classes, n = regions of a bag, d = feature dimension. Equations: docs/method.md, section 9.
 """
@@ -15,8 +15,11 @@ import numpy as np
 from tag2box.arrays import Array, frozen, require_finite, require_number, require_shape
 from tag2box.errors import ShapeError
 from tag2box.methods.detectors.query import MAX_DETECTIONS, MAX_OVERLAP, ranked_classes
-from tag2box.methods.localizers import NO_BACKGROUND, Background, center_bag
-from tag2box.types import Detections, ProposalBag, require_dimension
+from tag2box.methods.localizers import NO_BACKGROUND, NO_CLAMPS, Background, Clamps, Solution, VmfForeground, VmfMil
+from tag2box.methods.view import Rows, center_bag
+from tag2box.types import Detections, Localization, ProposalBag, require_dimension
+
+THE_CLASS = "the class"
 
 
 @final
@@ -83,6 +86,11 @@ class LikenessHead:
         likeness = center_bag(bag, self.center).features.astype(np.float64) @ self.weights.T - self.offsets
         return likeness - self.prior.log_score(bag)[:, None]
 
+    def score_of(self, place: int, features: Rows, bag: ProposalBag) -> Array:
+        """(n,) scores for one class, by its place, of a bag whose centred features (n, d) are at hand."""
+        likeness = features @ self.weights[place].astype(features.dtype)
+        return likeness - self.offsets[place] - self.prior.log_score(bag)
+
     def detect(
         self, bag: ProposalBag, *, max_overlap: float = MAX_OVERLAP, max_detections: int = MAX_DETECTIONS
     ) -> Detections:
@@ -110,6 +118,63 @@ def likeness_head(
     require_number("weight", weight, above=0.0)
     require_shape("directions", directions, (len(classes), len(spread.mean)))
     found = spread.decorrelated(directions, ridge)  # (C, d)
-    deviations = np.sqrt(np.einsum("cd,de,ce->c", found, spread.covariance, found))  # (C,)
+    deviations = np.sqrt(np.einsum("cd,cd->c", found @ spread.covariance, found))  # (C,)
     weights = weight * found / np.maximum(deviations, np.finfo(np.float64).tiny)[:, None]
     return LikenessHead(tuple(classes), weights, weights @ spread.mean, center, prior)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class LikenessLearner:
+    """Localizes, then asks how far the direction that was found stands out against base regions."""
+
+    localizer: VmfMil
+    spread: Spread
+    ridge: float
+    weight: float
+    prior: Background = NO_BACKGROUND
+
+    def learn(
+        self,
+        positives: Sequence[ProposalBag],
+        negatives: Sequence[ProposalBag],
+        rng: np.random.Generator,
+        clamps: Clamps = NO_CLAMPS,
+    ) -> LikenessDetector:
+        """What the positives share, by what a person knows of them; negatives are not used."""
+        return LikenessDetector(self, self.localizer.solve(positives, rng, clamps))
+
+    def head(self, classes: Sequence[str], directions: Array) -> LikenessHead:
+        """The detector of classes with these directions (C, d)."""
+        return likeness_head(
+            classes,
+            directions,
+            self.spread,
+            ridge=self.ridge,
+            weight=self.weight,
+            center=self.localizer.center,
+            prior=self.prior,
+        )
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class LikenessDetector:
+    """What was learned of one class."""
+
+    learner: LikenessLearner
+    solution: Solution[VmfForeground]
+
+    @property
+    def localization(self) -> Localization:
+        """Where the class was found."""
+        return self.solution.localization
+
+    @cached_property
+    def head(self) -> LikenessHead:
+        """Of this class alone."""
+        return self.learner.head([THE_CLASS], self.solution.foreground.theta[None])
+
+    def score(self, bag: ProposalBag) -> Array:
+        """(n,) scores (9.6)."""
+        return self.head.score(bag)[:, 0]

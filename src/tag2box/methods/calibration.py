@@ -16,11 +16,13 @@ import numpy as np
 from tag2box.arrays import Array, require_number, sigmoid
 from tag2box.errors import ModelError, reason_of
 from tag2box.files import write_json
-from tag2box.methods.calibration.signs import ABSENT_SIGNS, WRONG_SIGNS
+from tag2box.methods.signs import ABSENT_SIGNS, WRONG_SIGNS
 
 FORMAT = "tag2box-calibration-1"
 CALIBRATION_NAME = "calibration.json"
 """In the folder of a model."""
+SUSPECT = 0.5
+"""From this chance of absence on a tag is called suspicious."""
 
 
 @final
@@ -53,7 +55,12 @@ class Calibration:
     """… and the score that it starts from"""
 
     def threshold(self, support_scores: Array) -> float:
-        """From which score on a region counts as found, given the best scores of support photos, each left out once."""
+        """From which score on a region counts as found, given the best scores of support photos, each left out once.
+
+        Without any, which is so where one photo is all that there is, the floor stands alone.
+        """
+        if not len(support_scores):
+            return self.threshold_floor
         share = self.threshold_share
         return share * float(np.median(support_scores)) + (1.0 - share) * self.threshold_floor
 
@@ -61,6 +68,14 @@ class Calibration:
 def save_calibration(path: Path, fitted: Calibration, facts: Mapping[str, Any]) -> None:
     """Write a calibration, and how it was made."""
     write_json(path, {"format": FORMAT, **asdict(fitted), "fitted on": dict(facts)})
+
+
+def fitted_on(path: Path) -> Mapping[str, Any]:
+    """How a calibration was made; empty if there is none, or nobody wrote it down."""
+    if not path.exists():
+        return {}
+    load_calibration(path)
+    return dict(json.loads(path.read_text(encoding="utf-8")).get("fitted on", {}))
 
 
 def load_calibration(path: Path) -> Calibration:
@@ -78,7 +93,7 @@ def load_calibration(path: Path) -> Calibration:
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise ModelError(
             f"{path} cannot be read as a calibration: {reason_of(error)}.",
-            f"a file of format {FORMAT!r}, as tag2box bench calibrate writes it",
+            f"a file of format {FORMAT!r}, as tag2box model make writes it",
             "copy the model's folder again, as a whole.",
         ) from error
 

@@ -1,6 +1,6 @@
-"""Every method that an experiment can name, with the settings that are chosen for it on held-out base classes.
+"""The lineup: every method by name, with the settings that are chosen for it on held-out base classes.
 
-To add a rival, write a learner and an entry; experiments, tests and reports find it by its name.
+To add a rival, write a learner and a line here; the product, experiments, tests and reports find it by its name.
 """
 
 from __future__ import annotations
@@ -11,11 +11,10 @@ from functools import partial
 from types import MappingProxyType
 from typing import final
 
-from tag2box.arrays import Array
 from tag2box.methods.detectors import CosineLearner, LikenessLearner
 from tag2box.methods.floors import Floor, objectness, random_region, whole_image
+from tag2box.methods.knowledge import Knowledge
 from tag2box.methods.learners import ObjectLearner
-from tag2box.methods.lineup.ingredients import Ingredients
 from tag2box.methods.localizers import (
     NO_BACKGROUND,
     Background,
@@ -55,65 +54,67 @@ HEAD_GRID = {"tau": (1.25, 2.5, 5.0, 10.0, 20.0), "balanced": (0.0, 1.0)}
 
 @final
 @dataclass(frozen=True)
-class Entry:
+class Method:
     """A method by its name in tables, and how to make it from what is known and what was chosen."""
 
     title: str
-    build: Callable[[Ingredients, Chosen], ObjectLearner]
+    build: Callable[[Knowledge, Chosen], ObjectLearner]
     grid: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
     """Values of each setting to choose from; empty if there is nothing to choose"""
     like: str | None = None
-    """The entry whose chosen settings this one uses, beside its own"""
+    """The method whose chosen settings this one uses, beside its own"""
     chosen_by: str = "query CorLoc"
     """What settings are chosen by: a detector is for more than the best region"""
 
 
-def _vmf(known: Ingredients, chosen: Chosen, *, guided: bool = False) -> VmfMil:
-    """vMF-MIL as in the paper, or guided by what the detector takes for an object (5.6)."""
-    if guided:
-        return guided_vmf_mil(known.background, known.center, chosen)
+def _vmf(known: Knowledge, chosen: Chosen) -> VmfMil:
+    """vMF-MIL as in the paper."""
     weight, steps = chosen["background_weight"], int(chosen["steps"])
     return VmfMil(chosen["kappa"], known.background, weight, center=known.center, max_steps=steps)
 
 
-def guided_vmf_mil(background: Background, center: Array | None, chosen: Chosen) -> VmfMil:
-    """vMF-MIL with what base regions look like and, beside it, what the detector takes for no object."""
-    parts = ((chosen["objectness_weight"], OddsBackground()), (chosen["background_weight"], background))
-    return VmfMil(chosen["kappa"], SummedBackground(parts), center=center, max_steps=int(chosen["steps"]))
+def _guided(known: Knowledge, chosen: Chosen) -> VmfMil:
+    """vMF-MIL with what base regions look like and, beside it, what the detector takes for no object (5.6)."""
+    parts = ((chosen["objectness_weight"], OddsBackground()), (chosen["background_weight"], known.background))
+    return VmfMil(chosen["kappa"], SummedBackground(parts), center=known.center, max_steps=int(chosen["steps"]))
 
 
-def objectness_prior(chosen: Chosen) -> Background:
+def _objectness_prior(chosen: Chosen) -> Background:
     """What speaks against a region in a new photo: that the detector takes it for no object (9.4)."""
     return SummedBackground(((chosen["objectness_weight"], OddsBackground()),))
 
 
-def _start_only(known: Ingredients, chosen: Chosen, *, guided: bool = False) -> VmfMil:
-    return replace(_vmf(known, chosen, guided=guided), max_steps=0)
+def _start_only(known: Knowledge, chosen: Chosen) -> VmfMil:
+    return replace(_vmf(known, chosen), max_steps=0)
 
 
-def _without_background(known: Ingredients, chosen: Chosen) -> VmfMil:
+def _guided_start_only(known: Knowledge, chosen: Chosen) -> VmfMil:
+    return replace(_guided(known, chosen), max_steps=0)
+
+
+def _without_background(known: Knowledge, chosen: Chosen) -> VmfMil:
     return replace(_vmf(known, chosen), background=NO_BACKGROUND)
 
 
-def _background_alone(known: Ingredients, chosen: Chosen) -> VmfMil:
+def _background_alone(known: Knowledge, chosen: Chosen) -> VmfMil:
     return replace(_vmf(known, chosen), start=background_only, max_steps=0)
 
 
-def _random_start(known: Ingredients, chosen: Chosen) -> VmfMil:
+def _random_start(known: Knowledge, chosen: Chosen) -> VmfMil:
     return replace(_vmf(known, chosen), start=random_regions)
 
 
-def _kappa_rule(known: Ingredients, chosen: Chosen, *, rule: str) -> VmfMil:
+def _kappa_rule(known: Knowledge, chosen: Chosen, *, rule: str) -> VmfMil:
     weight = chosen["background_factor"] * chosen["background_weight"]
     return replace(_vmf(known, chosen), kappa_rule=KAPPA_RULES[rule], background_weight=weight)
 
 
-def _objectness_background(known: Ingredients, chosen: Chosen) -> VmfMil:
+def _objectness_background(known: Knowledge, chosen: Chosen) -> VmfMil:
     """What the paper uses where a class has many images (5.4)."""
     return VmfMil(chosen["kappa"], ObjectnessBackground(chosen["alpha"]), center=known.center)
 
 
-def _some_steps(known: Ingredients, chosen: Chosen, *, steps: int) -> VmfMil:
+def _some_steps(known: Knowledge, chosen: Chosen, *, steps: int) -> VmfMil:
     return replace(_vmf(known, chosen), max_steps=steps, tol=0.0)
 
 
@@ -123,80 +124,78 @@ def _gaussian(background: GaussianBackground, chosen: Chosen) -> GaussianMil:
     return GaussianMil(sigma, background, chosen["background_weight"], background.features)
 
 
-def _mi_svm(known: Ingredients, chosen: Chosen) -> MiSvm:
+def _mi_svm(known: Knowledge, chosen: Chosen) -> MiSvm:
     return MiSvm(known.objectness, chosen["gamma"], chosen["cost"], known.center)
 
 
-def _detector(known: Ingredients, chosen: Chosen) -> CosineLearner:
+def _detector(known: Knowledge, chosen: Chosen) -> CosineLearner:
     return _cosine_head(_vmf(known, chosen), chosen)
 
 
-def _start_only_detector(known: Ingredients, chosen: Chosen) -> CosineLearner:
+def _start_only_detector(known: Knowledge, chosen: Chosen) -> CosineLearner:
     return _cosine_head(_start_only(known, chosen), chosen)
 
 
-def _guided_detector(known: Ingredients, chosen: Chosen) -> CosineLearner:
-    return _cosine_head(_vmf(known, chosen, guided=True), chosen, objectness_prior(chosen))
+def _guided_detector(known: Knowledge, chosen: Chosen) -> CosineLearner:
+    return _cosine_head(_guided(known, chosen), chosen, _objectness_prior(chosen))
 
 
 def _cosine_head(localizer: VmfMil, chosen: Chosen, prior: Background = NO_BACKGROUND) -> CosineLearner:
     return CosineLearner(localizer, chosen["tau"], prior, balanced=bool(chosen["balanced"]))
 
 
-def _likeness_detector(known: Ingredients, chosen: Chosen) -> LikenessLearner:
-    localizer = _vmf(known, chosen, guided=True)
+def _likeness_detector(known: Knowledge, chosen: Chosen) -> LikenessLearner:
+    localizer = _guided(known, chosen)
     return LikenessLearner(
-        localizer, known.spread, chosen["ridge"], chosen["likeness_weight"], objectness_prior(chosen)
+        localizer, known.spread, chosen["ridge"], chosen["likeness_weight"], _objectness_prior(chosen)
     )
 
 
-_KAPPA_ENTRIES = {
-    f"kappa-{rule}": Entry(f"κ by {rule}", partial(_kappa_rule, rule=rule), RULE_GRID, like="vmf-mil")
+_KAPPA_RULES = {
+    f"kappa-{rule}": Method(f"κ by {rule}", partial(_kappa_rule, rule=rule), RULE_GRID, like="vmf-mil")
     for rule in KAPPA_RULES
 }
 
-_STEP_ENTRIES = {
-    f"em-{steps}": Entry(f"{steps} EM steps", partial(_some_steps, steps=steps), like="vmf-mil")
+_STEPS = {
+    f"em-{steps}": Method(f"{steps} EM steps", partial(_some_steps, steps=steps), like="vmf-mil")
     for steps in (0, 1, 2, 3, 4, 6, 8, 12)
 }
 
-LINEUP: Mapping[str, Entry] = MappingProxyType(
+LINEUP: Mapping[str, Method] = MappingProxyType(
     {
-        "vmf-mil": Entry("vMF-MIL", _vmf, VMF_GRID),
-        "vmf-mil-guided": Entry("vMF-MIL with objectness", partial(_vmf, guided=True), GUIDED_GRID),
-        "prototypical": Entry("Prototypical Init", _start_only, like="vmf-mil"),
-        "prototypical-guided": Entry(
-            "Prototypical Init with objectness", partial(_start_only, guided=True), like="vmf-mil-guided"
-        ),
-        "no-background": Entry("without background", _without_background, like="vmf-mil"),
-        "background-only": Entry("background alone", _background_alone, like="vmf-mil"),
-        "random-start": Entry("Random Init", _random_start, like="vmf-mil"),
-        "gaussian": Entry("Gaussian", lambda known, chosen: _gaussian(known.gaussian, chosen), GAUSSIAN_GRID),
-        "tukey": Entry("Tukey + Gaussian", lambda known, chosen: _gaussian(known.tukey, chosen), GAUSSIAN_GRID),
-        "vmf-mil-objectness": Entry(
+        "vmf-mil": Method("vMF-MIL", _vmf, VMF_GRID),
+        "vmf-mil-guided": Method("vMF-MIL with objectness", _guided, GUIDED_GRID),
+        "prototypical": Method("Prototypical Init", _start_only, like="vmf-mil"),
+        "prototypical-guided": Method("Prototypical Init with objectness", _guided_start_only, like="vmf-mil-guided"),
+        "no-background": Method("without background", _without_background, like="vmf-mil"),
+        "background-only": Method("background alone", _background_alone, like="vmf-mil"),
+        "random-start": Method("Random Init", _random_start, like="vmf-mil"),
+        "gaussian": Method("Gaussian", lambda known, chosen: _gaussian(known.gaussian, chosen), GAUSSIAN_GRID),
+        "tukey": Method("Tukey + Gaussian", lambda known, chosen: _gaussian(known.tukey, chosen), GAUSSIAN_GRID),
+        "vmf-mil-objectness": Method(
             "vMF-MIL, objectness as background",
             _objectness_background,
             {"kappa": (8.0, 12.0, 16.0, 24.0, 32.0), "alpha": (0.5, 1.0, 2.0, 4.0)},
         ),
-        **_KAPPA_ENTRIES,
-        **_STEP_ENTRIES,
-        "mi-svm": Entry("MI-SVM", _mi_svm, {"gamma": (0.0, 0.1, 0.25, 0.5, 1.0), "cost": (0.1, 1.0, 10.0, 100.0)}),
-        "vmf-mil-detector": Entry("vMF-MIL, cosine head", _detector, HEAD_GRID, "vmf-mil", "mAP"),
-        "prototypical-detector": Entry(
+        **_KAPPA_RULES,
+        **_STEPS,
+        "mi-svm": Method("MI-SVM", _mi_svm, {"gamma": (0.0, 0.1, 0.25, 0.5, 1.0), "cost": (0.1, 1.0, 10.0, 100.0)}),
+        "vmf-mil-detector": Method("vMF-MIL, cosine head", _detector, HEAD_GRID, "vmf-mil", "mAP"),
+        "prototypical-detector": Method(
             "Prototypical Init, cosine head", _start_only_detector, HEAD_GRID, "vmf-mil", "mAP"
         ),
-        "vmf-mil-guided-detector": Entry(
+        "vmf-mil-guided-detector": Method(
             "vMF-MIL with objectness, cosine head", _guided_detector, HEAD_GRID, "vmf-mil-guided", "mAP"
         ),
-        "vmf-mil-likeness": Entry(
+        "vmf-mil-likeness": Method(
             "vMF-MIL with objectness, likeness head",
             _likeness_detector,
             {"ridge": (0.3, 1.0, 3.0), "likeness_weight": (0.125, 0.25, 0.5, 1.0)},
             like="vmf-mil-guided",
             chosen_by="mAP",
         ),
-        "top-objectness": Entry("top objectness", lambda known, chosen: Floor(objectness)),
-        "whole-image": Entry("whole image", lambda known, chosen: Floor(whole_image)),
-        "random-region": Entry("random region", lambda known, chosen: Floor(random_region)),
+        "top-objectness": Method("top objectness", lambda known, chosen: Floor(objectness)),
+        "whole-image": Method("whole image", lambda known, chosen: Floor(whole_image)),
+        "random-region": Method("random region", lambda known, chosen: Floor(random_region)),
     }
 )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,9 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from samples import random_bag
-from tag2box.errors import BackgroundFileError, InputError
+from tag2box.errors import InputError
 from tag2box.methods.detectors import LikenessHead, LikenessLearner, Spread, likeness_head
-from tag2box.methods.detectors.spread_file import load_spread, save_spread
 from tag2box.methods.localizers import NO_BACKGROUND, OddsBackground, VmfMil
 
 D = 6
@@ -87,17 +85,6 @@ def test_a_learner_scores_by_the_direction_that_em_found() -> None:
     theta = localizer.solve(bags, np.random.default_rng(0)).foreground.theta
     head = likeness_head(["x"], theta[None], spread, ridge=1.0, weight=0.5)
     np.testing.assert_allclose(learned.score(bags[0]), head.score(bags[0])[:, 0])
-
-
-def test_a_spread_survives_a_file(tmp_path: Path) -> None:
-    spread, _ = some_spread()
-    save_spread(tmp_path / "spread.safetensors", spread, "an extractor")
-    again, fingerprint = load_spread(tmp_path / "spread.safetensors")
-    assert fingerprint == "an extractor"
-    np.testing.assert_allclose(again.covariance, spread.covariance, rtol=1e-6, atol=1e-6)
-    (tmp_path / "spread.safetensors").write_bytes(b"nonsense")
-    with pytest.raises(BackgroundFileError, match=r"spread\.safetensors cannot be read"):
-        load_spread(tmp_path / "spread.safetensors")
 
 
 def test_what_makes_no_head_is_refused() -> None:

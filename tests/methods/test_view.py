@@ -7,7 +7,8 @@ import pytest
 
 from samples import random_bag, random_bags, random_units, unit
 from tag2box.errors import NotFiniteError, ShapeError
-from tag2box.methods.localizers import VmfBackground, VmfMil, center_bag, center_rows
+from tag2box.methods.localizers import VmfBackground, VmfMil
+from tag2box.methods.view import center_bag, center_rows
 from tag2box.sphere import VonMisesFisher
 
 

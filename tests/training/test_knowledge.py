@@ -1,4 +1,4 @@
-"""The background comes from clean base images only, and survives the trip to disk."""
+"""What is known of base regions comes from base images only, and its background from the clean ones among them."""
 
 from __future__ import annotations
 
@@ -12,11 +12,13 @@ import pytest
 
 from tag2box.boxes import box_overlaps
 from tag2box.data import Dataset, DatasetImage, read_coco
-from tag2box.errors import BackgroundFileError, ForeignStoreError, NoImagesOfClassError
-from tag2box.methods.localizers import MixtureBackground, VmfBackground, load_background, save_background
+from tag2box.errors import ForeignStoreError, NoImagesOfClassError
+from tag2box.methods.localizers import MixtureBackground, VmfBackground
+from tag2box.methods.view import center_bag
+from tag2box.model import load_knowledge
 from tag2box.sphere import fit_vmf
 from tag2box.store import FeatureStore, StoreHeader, StoreWriter
-from tag2box.training import fit_background, sample_background
+from tag2box.training import fit_background, fit_knowledge, fit_spread, sample_background
 from tag2box.types import Truth
 from tag2box.worlds import PlantedImage, World, plant_background, plant_image
 
@@ -67,9 +69,13 @@ def test_only_clean_images_and_regions_beside_the_objects_are_taken(
 def test_it_looks_like_the_background_of_the_world(images: list[PlantedImage], store: FeatureStore) -> None:
     sample = sample_background([store], [dataset(images)], BASE, seed=0)
     truth = fit_vmf(plant_background(WORLD, 5000))
-    fitted = fit_background(sample, "planted", centered=False, components=1, rng=np.random.default_rng(0))
-    assert fitted.mixture.means[0] @ truth.mean > 0.98
-    assert fitted.mixture.kappas[0] == pytest.approx(truth.kappa, rel=0.15)
+    fitted = fit_background(sample, centered=False, components=1, rng=np.random.default_rng(0))
+    assert isinstance(fitted, VmfBackground)
+    assert fitted.vmf.mean @ truth.mean > 0.98
+    assert fitted.vmf.kappa == pytest.approx(truth.kappa, rel=0.15)
+    mixture = fit_background(sample, centered=True, components=3, rng=np.random.default_rng(0))
+    assert isinstance(mixture, MixtureBackground)
+    assert len(mixture.mixture.shares) == 3
 
 
 def test_the_same_seed_draws_the_same_regions_in_any_order(images: list[PlantedImage], store: FeatureStore) -> None:
@@ -78,21 +84,6 @@ def test_the_same_seed_draws_the_same_regions_in_any_order(images: list[PlantedI
     other = sample_background([store], [dataset(images)], BASE, seed=2)
     assert {row.tobytes() for row in first.features} == {row.tobytes() for row in second.features}
     assert {row.tobytes() for row in first.features} != {row.tobytes() for row in other.features}
-
-
-@pytest.mark.parametrize("centered", [False, True])
-@pytest.mark.parametrize("components", [1, 3])
-def test_a_background_comes_back_from_disk(
-    images: list[PlantedImage], store: FeatureStore, tmp_path: Path, centered: bool, components: int
-) -> None:
-    sample = sample_background([store], [dataset(images)], BASE, seed=0)
-    fitted = fit_background(sample, "e", centered=centered, components=components, rng=np.random.default_rng(0))
-    save_background(tmp_path / "b.safetensors", fitted)
-    back = load_background(tmp_path / "b.safetensors")
-    assert isinstance(back.model, VmfBackground if components == 1 else MixtureBackground)
-    assert (back.fingerprint, back.images, back.regions) == ("e", fitted.images, fitted.regions)
-    assert (back.center is None) != centered
-    np.testing.assert_array_equal(back.model.log_score(images[0].bag), fitted.model.log_score(images[0].bag))
 
 
 def test_several_stores_count_as_one(images: list[PlantedImage], store: FeatureStore, tmp_path: Path) -> None:
@@ -125,30 +116,42 @@ def test_without_clean_images_there_is_no_background(images: list[PlantedImage],
         sample_background([store], [dataset(images)], [], seed=0)
 
 
-@pytest.mark.parametrize("content", [b"", b"nonsense", b"\x02\x00\x00\x00\x00\x00\x00\x00{}"])
-def test_a_file_that_is_no_background_is_refused_by_name(tmp_path: Path, content: bytes) -> None:
-    (tmp_path / "b.safetensors").write_bytes(content)
-    with pytest.raises(BackgroundFileError, match=r"b\.safetensors cannot be read as a background"):
-        load_background(tmp_path / "b.safetensors")
-
-
-def test_mutated_files_are_refused_or_read_but_never_crash(
-    images: list[PlantedImage], store: FeatureStore, tmp_path: Path
-) -> None:
+def test_everything_is_fitted_in_the_space_of_the_base_mean(images: list[PlantedImage], store: FeatureStore) -> None:
+    known = fit_knowledge([store], [dataset(images)], BASE)
     sample = sample_background([store], [dataset(images)], BASE, seed=0)
-    fitted = fit_background(sample, "e", centered=True, components=2, rng=np.random.default_rng(0))
-    path, rng = tmp_path / "b.safetensors", np.random.default_rng(3)
-    save_background(path, fitted)
-    sound = path.read_bytes()
-    for _ in range(300):
-        content = bytearray(sound)
-        for place in rng.integers(0, 700, size=3):
-            content[place] = int(rng.integers(256))
-        path.write_bytes(content)
-        try:
-            load_background(path)
-        except BackgroundFileError:
-            continue
+    assert (known.fingerprint, known.images, known.regions) == ("planted", 20, len(sample.features))
+    assert known.center is not None
+    np.testing.assert_array_equal(known.center, sample.mean)
+    np.testing.assert_array_equal(known.spread.covariance, fit_spread([store], sample.mean).covariance)
+    np.testing.assert_allclose(known.gaussian.mean, (sample.features * sample.lengths[:, None]).mean(axis=0))
+    plain = fit_knowledge([store], [dataset(images)], BASE, centered=False)
+    assert plain.center is None
+
+
+def test_objects_look_like_objects(images: list[PlantedImage], store: FeatureStore) -> None:
+    known = fit_knowledge([store], [dataset(images)], BASE)
+    on, beside = [], []
+    for image in images:
+        overlaps = box_overlaps(image.bag.boxes, image.truth.boxes).max(axis=1)
+        odds = known.objectness(image.bag)
+        on += odds[overlaps >= 0.5].tolist()
+        beside += odds[overlaps < 0.3].tolist()
+    assert np.mean(on) > np.mean(beside) + 1.0
+
+
+def test_the_spread_by_the_definition(images: list[PlantedImage], store: FeatureStore) -> None:
+    center = np.full(WORLD.dimension, 0.01)
+    features = np.concatenate([center_bag(bag, center).features for bag in store.scan()]).astype(np.float64)
+    spread = fit_spread([store], center)
+    np.testing.assert_allclose(spread.mean, features.mean(axis=0), atol=1e-9)
+    np.testing.assert_allclose(spread.covariance, np.cov(features.T, bias=True), atol=1e-9)
+
+
+def test_an_empty_store_has_no_spread(tmp_path: Path) -> None:
+    with StoreWriter(tmp_path / "empty", StoreHeader("planted", 4)):
+        pass
+    with pytest.raises(NoImagesOfClassError, match="hold no image"):
+        fit_spread([FeatureStore(tmp_path / "empty")], None)
 
 
 def test_the_command_fits_and_says_what_it_did(images: list[PlantedImage], store: FeatureStore, tmp_path: Path) -> None:
@@ -158,11 +161,11 @@ def test_the_command_fits_and_says_what_it_did(images: list[PlantedImage], store
     assert len(read_coco(truth)) == 30
     command = [sys.executable, "-m", "tag2box", "background", str(store.folder), "--truth", str(truth)]
     done = subprocess.run(
-        [*command, "-o", str(tmp_path / "b.safetensors"), "--center"], capture_output=True, text=True, check=False
+        [*command, "-o", str(tmp_path / "b.safetensors")], capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
     assert "regions of 20 images" in done.stdout
-    assert load_background(tmp_path / "b.safetensors").center is not None
+    assert load_knowledge(tmp_path / "b.safetensors").center is not None
     nowhere = subprocess.run([*command, "-o", str(tmp_path / "no" / "b")], capture_output=True, text=True, check=False)
     assert nowhere.returncode == 2
     assert "cannot be written" in nowhere.stderr

@@ -2,38 +2,16 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 
-from samples import random_bags
-from tag2box.errors import BackgroundFileError
-from tag2box.methods.detectors import Spread
+from samples import random_bags, some_knowledge
+from tag2box.methods.knowledge import Knowledge
 from tag2box.methods.learners import ClassesLearner, LearnedObject
-from tag2box.methods.lineup import LINEUP, Ingredients, load_ingredients, save_ingredients
-from tag2box.methods.localizers import VmfBackground, fit_gaussian_background, raw_features, tukey_features
-from tag2box.methods.rivals import AppearanceObjectness
-from tag2box.sphere import VonMisesFisher
+from tag2box.methods.lineup import LINEUP
 from tag2box.types import ProposalBag
 
-DIMENSION = 5
 POSITIVES, NEGATIVES = random_bags(0, images=4), random_bags(1, images=3)
-
-
-def some_ingredients() -> Ingredients:
-    rng = np.random.default_rng(0)
-    features = rng.standard_normal((50, DIMENSION))
-    direction = features[0] / np.linalg.norm(features[0])
-    return Ingredients(
-        "an extractor",
-        0.1 * direction,
-        VmfBackground(VonMisesFisher(direction, 3.0)),
-        fit_gaussian_background(features, raw_features),
-        fit_gaussian_background(np.sign(features) * np.abs(features) ** 0.5, tukey_features),
-        AppearanceObjectness(features[1], 0.5),
-        Spread(features.mean(axis=0), np.cov(features.T)),
-    )
 
 
 def some_choice(name: str) -> dict[str, float]:
@@ -43,8 +21,8 @@ def some_choice(name: str) -> dict[str, float]:
     return inherited | {key: values[0] for key, values in entry.grid.items()}
 
 
-def learned(name: str, seed: int = 0, ingredients: Ingredients | None = None) -> LearnedObject:
-    learner = LINEUP[name].build(ingredients or some_ingredients(), some_choice(name))
+def learned(name: str, seed: int = 0, known: Knowledge | None = None) -> LearnedObject:
+    learner = LINEUP[name].build(known or some_knowledge(), some_choice(name))
     return learner.learn(POSITIVES, NEGATIVES, np.random.default_rng(seed))
 
 
@@ -80,7 +58,7 @@ def test_an_image_is_scored_by_its_regions_alone(name: str) -> None:
 
 @pytest.mark.parametrize("name", [name for name in LINEUP if "detector" in name or name == "mi-svm"])
 def test_classes_learned_together_are_those_learned_alone(name: str) -> None:
-    learner = LINEUP[name].build(some_ingredients(), some_choice(name))
+    learner = LINEUP[name].build(some_knowledge(), some_choice(name))
     assert isinstance(learner, ClassesLearner)
     bags, tags = [*POSITIVES, *NEGATIVES], [{"cat"}] * 4 + [{"dog"}] * 3
     together = learner.learn_classes(bags, tags, ["cat", "dog"], np.random.default_rng(0))
@@ -97,7 +75,7 @@ OWN_SETTINGS = [(name, setting) for name, entry in LINEUP.items() if entry.like 
 def test_what_is_chosen_beside_the_settings_of_another_counts(name: str, setting: str) -> None:
     scores = []
     for value in (LINEUP[name].grid[setting][0], LINEUP[name].grid[setting][-1]):
-        learner = LINEUP[name].build(some_ingredients(), some_choice(name) | {setting: value})
+        learner = LINEUP[name].build(some_knowledge(), some_choice(name) | {setting: value})
         scores.append(learner.learn(POSITIVES, NEGATIVES, np.random.default_rng(0)).score(NEGATIVES[0]))
     assert not np.allclose(scores[0], scores[1])
 
@@ -108,25 +86,3 @@ def test_who_uses_the_settings_of_another_leaves_them_as_they_are() -> None:
             assert LINEUP[entry.like].grid, name
             assert not set(entry.grid) & set(LINEUP[entry.like].grid), name
     assert len({entry.title for entry in LINEUP.values()}) == len(LINEUP)
-
-
-def test_ingredients_survive_a_file(tmp_path: Path) -> None:
-    path, known = tmp_path / "ingredients.safetensors", some_ingredients()
-    save_ingredients(path, known)
-    again = load_ingredients(path)
-    assert again.fingerprint == known.fingerprint
-    for name in LINEUP:
-        np.testing.assert_allclose(
-            learned(name, ingredients=again).score(NEGATIVES[0]),
-            learned(name).score(NEGATIVES[0]),
-            rtol=1e-9,
-            atol=1e-9,
-        )
-
-
-@pytest.mark.parametrize("content", [b"", b"nonsense", b"\0" * 100])
-def test_a_file_that_holds_no_ingredients_is_named(tmp_path: Path, content: bytes) -> None:
-    path = tmp_path / "ingredients.safetensors"
-    path.write_bytes(content)
-    with pytest.raises(BackgroundFileError, match=r"ingredients\.safetensors cannot be read"):
-        load_ingredients(path)

@@ -1,0 +1,98 @@
+"""Signs that a box is right, or that a photo does not show the thing at all (docs/method.md, section 14).
+
+B = photos, n = regions of a photo, d = feature dimension
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+
+from tag2box.arrays import Array, Bools, frozen, log_odds
+from tag2box.boxes import box_areas, box_overlaps
+from tag2box.methods.detectors.likeness import LikenessDetector
+from tag2box.types import ABSENT, WHOLE_IMAGE, ProposalBag
+
+SAME_PLACE = 0.5
+"""Regions that overlap by so much show the same thing."""
+SUREST = 1e-6
+NOTHING = 1e-9
+"""A sum of features that is shorter, against that of one photo, is what rounding leaves of nothing."""
+WRONG_SIGNS = ("weight around the box", "agreement of the others", "likeness to the others", "size", "size squared")
+ABSENT_SIGNS = ("best likeness to the others", "likeness of the others among themselves")
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class SupportSigns:
+    """What can be seen in each photo of a class, without any truth."""
+
+    wrong: Array
+    """(B, 5), see WRONG_SIGNS"""
+    absent: Array
+    """(B, 2), see ABSENT_SIGNS"""
+    directions: Array
+    """(B, d), the class's direction as the other photos have it (14.1)"""
+    scores: Array
+    """(B,), the best score of each photo under that direction; empty if there are no others to ask"""
+
+    def __post_init__(self) -> None:
+        for name in ("wrong", "absent", "directions", "scores"):
+            object.__setattr__(self, name, frozen(getattr(self, name), np.float64))
+
+
+def read_signs(learned: LikenessDetector, bags: Sequence[ProposalBag]) -> SupportSigns:
+    """The signs in the photos that a class was learned from: each photo is asked as if it were new."""
+    solution = learned.solution
+    found, views = solution.localization, solution.views
+    sums = np.stack([weights @ view.features for weights, view in zip(found.weights, views, strict=True)])  # (B, d)
+    directions, others = _left_out_directions(sums, solution.foreground.theta)
+    head = learned.learner.head([str(number) for number in range(len(bags))], directions)
+    best, scores = np.empty(len(bags)), np.empty(len(bags))
+    wrong = np.empty((len(bags), len(WRONG_SIGNS)))
+    for i, (bag, view) in enumerate(zip(bags, views, strict=True)):
+        likeness = (view.features @ directions[i].astype(view.features.dtype)).astype(np.float64)  # (n,)
+        others_choice = int(np.argmax(solution.foreground.kappa * likeness - view.background))
+        best[i] = likeness[others_choice]
+        scores[i] = head.score_of(i, view.features, bag).max()
+        row = int(found.rows[i]) if found.rows[i] != ABSENT else others_choice
+        wrong[i] = _wrong_signs(bag, row, others_choice, found.weights[i], likeness[row])
+    return SupportSigns(wrong, np.stack([best, medians_of_others(best)], axis=1), directions, scores[others])
+
+
+def _left_out_directions(sums: Array, theta: Array) -> tuple[Array, Bools]:
+    """(B, d), the direction of all photos but one (14.1), and whether there are others; where not, ``theta``."""
+    others = sums.sum(axis=0) - sums  # (B, d)
+    lengths = np.linalg.norm(others, axis=1)  # (B,)
+    some = lengths > NOTHING * max(1.0, float(np.linalg.norm(sums, axis=1).max()))
+    return np.where(some[:, None], others / np.where(some, lengths, 1.0)[:, None], theta), some
+
+
+def _wrong_signs(bag: ProposalBag, row: int, others_choice: int, weights: Array, likeness: float) -> list[float]:
+    agreement = float(box_overlaps(bag.boxes[[row]], bag.boxes[[others_choice]])[0, 0])
+    areas = box_areas(bag.boxes[[row, WHOLE_IMAGE]])
+    size = 0.5 * float(np.log(areas[0] / areas[1]))
+    odds = float(log_odds(np.array([weight_around(bag, row, weights)]), SUREST)[0])
+    return [odds, agreement, float(likeness), size, size**2]
+
+
+def weight_around(bag: ProposalBag, row: int, weights: Array) -> float:
+    """How much of a photo's weight (n,) is on regions that show the same thing as a row, between 0 and 1."""
+    overlaps = box_overlaps(bag.boxes[[row]], bag.boxes)[0]  # (n,)
+    return float(np.clip(weights[overlaps >= SAME_PLACE].sum(), 0.0, 1.0))
+
+
+def medians_of_others(values: Array) -> Array:
+    """(B,), for each value the median of all others; of a single value, itself."""
+    if len(values) < 2:
+        return values
+    order = np.argsort(values, kind="stable")
+    ranked, ranks = values[order], np.argsort(order, kind="stable")  # (B,)
+    low, high = (len(values) - 2) // 2, (len(values) - 1) // 2  # the middle of B - 1 values
+    middles = [
+        ranked[place + (ranks <= place)] for place in (low, high)
+    ]  # (B,) each: those after the one left out move up
+    return 0.5 * (middles[0] + middles[1])
