@@ -16,6 +16,7 @@ test: .venv-dev/installed core  ## install everything, with torch, and run all c
 	.venv-dev/bin/pytest -n auto
 
 core: .venv-core/installed  ## check the installed package, without torch, in an environment of its own
+	rm -rf build/lib  # what setuptools keeps there would come back, modules that are gone too
 	.venv-core/bin/python -m pip install --quiet --no-deps --force-reinstall .
 	.venv-core/bin/python scripts/check_core.py
 

@@ -1,17 +1,21 @@
-"""A data folder and a store folder with planted images: everything that experiments need, in a second."""
+"""A data folder and a store folder with planted images: everything that experiments need, in a second; and a result."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from PIL import Image
 
-from tag2box.data import hold_out_classes, load_split
-from tag2box.experiments.bench.workbench import Workbench
+from tag2box.data import hold_out_classes, load_split, read_dataset
+from tag2box.evaluation import Interval, Verdict
+from tag2box.experiments.bench.results import RowResult
+from tag2box.experiments.bench.specification import PRECISION, QUERY, SUPPORT
+from tag2box.experiments.bench.workbench import BASE, Workbench, annotation_file
 from tag2box.extract import BOX_GRAPH, CARD_NAME, PHOTO_GRAPH, Card, write_card
 from tag2box.store import StoreHeader, StoreWriter
 from tag2box.worlds import DISTRACTOR, PlantedImage, World, plant_image
@@ -19,34 +23,63 @@ from tag2box.worlds import DISTRACTOR, PlantedImage, World, plant_image
 WORLD = World(dimension=64, classes=8, regions=(20, 30), distractors=(0, 1))
 IMAGES = 14
 """Of each class."""
+BASE_STORES = ("coco60-base", "coco60-held-out")
 
 
 def plant_bench(folder: Path, images: int = IMAGES) -> Workbench:
-    """VOC07 with four classes, the novel pool and base images with as many, and features of them all."""
-    model = folder / "model"
-    model.mkdir(parents=True)
-    for name in (PHOTO_GRAPH, BOX_GRAPH):
-        (model / name).write_bytes(b"never run")
+    """VOC07 with four classes, the novel pool and base images with as many, and features of them all.
+
+    The model has not learned the held-out classes.
+    """
     split = load_split("coco60")
     held_out = hold_out_classes(split.base, 20)
     learned = [label for label in split.base if label not in held_out]
-    write_card(model / CARD_NAME, Card.of(model, 96, WORLD.dimension, 0, {}, {"classes": learned}))
-    bench = Workbench(folder / "data", folder / "store", model)
-    voc = ("bird", "boat", "cat", "cow")
+    bench = Workbench(folder / "data", folder / "store", _plant_detector(folder / "model", learned))
     for file, names, stores in (
-        ("voc07/test.json", voc, ["voc07"]),
+        ("voc07/test.json", ("bird", "boat", "cat", "cow"), ["voc07"]),
         ("coco60/novel_pool.json", split.novel[:4], ["coco60-novel"]),
-        ("coco60/base_val2017.json", (*learned[:4], *held_out[:4]), ["coco60-base", "coco60-held-out"]),
+        ("coco60/base_val2017.json", (*learned[:4], *held_out[:4]), BASE_STORES),
     ):
         planted = _images(names, images)
         _write_annotations(bench.data / file, planted, names)
         for store in stores:
-            header = StoreHeader(bench.card.fingerprint, WORLD.dimension)
-            (bench.folder / store).parent.mkdir(parents=True, exist_ok=True)
-            with StoreWriter(bench.folder / store, header) as writer:
-                for image in planted:
-                    writer.append(image.bag)
+            _write_features(bench, store, planted)
     return bench
+
+
+def plant_elder_twin(bench: Workbench, folder: Path, images: int = IMAGES) -> Path:
+    """A detector that has learned all base classes, and sees base images as the bench's own does."""
+    base = load_split("coco60").base
+    twin = replace(bench, model=_plant_detector(folder, base))
+    names = read_dataset(annotation_file(bench.data, BASE)).classes
+    _write_features(twin, BASE_STORES[0], _images(names, images))
+    return folder
+
+
+def _plant_detector(folder: Path, learned: Sequence[str]) -> Path:
+    folder.mkdir(parents=True)
+    for name in (PHOTO_GRAPH, BOX_GRAPH):
+        (folder / name).write_text(f"never run; it has learned {len(learned)} classes")
+    write_card(folder / CARD_NAME, Card.of(folder, 96, WORLD.dimension, 0, {}, {"classes": list(learned)}))
+    return folder
+
+
+def _write_features(bench: Workbench, store: str, planted: Sequence[PlantedImage]) -> None:
+    bench.folder.mkdir(parents=True, exist_ok=True)
+    with StoreWriter(bench.folder / store, StoreHeader(bench.card.fingerprint, WORLD.dimension)) as writer:
+        for image in planted:
+            writer.append(image.bag)
+
+
+def some_result(*hits: bool) -> RowResult:
+    """Four tasks of two classes."""
+    verdicts = tuple((Verdict.right if hit else Verdict.part,) for hit in hits)
+    support = tuple((hit, True) for hit in hits)
+    figures = {name: Interval(0.5, 0.4, 0.6, 4) for name in (QUERY, SUPPORT, PRECISION)}
+    classes, tasks = ("cat", "cat", "dog", "dog"), (0, 1, 2, 3)
+    return RowResult(
+        figures, {"cat": {QUERY: 0.5, "AP": None}}, classes, tasks, verdicts, support, (0.4, 0.5, 0.5, 0.6), 1.5
+    )
 
 
 def _images(names: Sequence[str], count: int) -> list[PlantedImage]:

@@ -11,14 +11,14 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from planted_model import planted_model
 from tag2box.arrays import Array
 from tag2box.boxes import Boxes, as_boxes
 from tag2box.extract import Extracted, Photo, Picture, as_photo, load_photo
-from tag2box.methods.calibration import Calibration, Judge
-from tag2box.methods.detectors import Spread
-from tag2box.methods.localizers import NO_BACKGROUND, VmfMil
+from tag2box.methods.localizers import VmfBackground
+from tag2box.model import Model
 from tag2box.product.class_file import ClassSet, KnownClass
-from tag2box.product.knowledge import Knowledge
+from tag2box.sphere import VonMisesFisher
 from tag2box.types import ProposalBag
 
 SIDE = 64
@@ -34,7 +34,6 @@ class PlantedExtractor:
     fingerprint: str = "planted"
     dimension: int = COLOURS
     seen: list[str] = field(default_factory=list)
-    folder: Path = Path("nowhere")
 
     def extract(self, picture: Picture, image_id: str) -> Extracted:
         """The whole photo, its quarters and its sixteenths."""
@@ -48,22 +47,20 @@ class PlantedExtractor:
         return _extracted(photo, image_id, np.concatenate([_grid(photo)[:1], as_boxes(boxes)]))
 
 
-def planted_knowledge(fingerprint: str = "planted") -> Knowledge:
-    """What makes a box of one colour alone score 5."""
-    return Knowledge(
-        fingerprint,
-        VmfMil(10.0, NO_BACKGROUND),
-        Spread(np.zeros(COLOURS), 0.04 * np.eye(COLOURS)),
-        Calibration(Judge((0.0,) * 5, 0.0), Judge((0.0,) * 2, 0.0), 0.5, 0.0),
-        {"ridge": 1.0, "likeness_weight": 1.0, "objectness_weight": 0.0},
-    )
+def planted_world(fingerprint: str | None = None) -> tuple[Model, PlantedExtractor]:
+    """A model for which a box of one colour alone scores 5 and what is dark is background, and its extractor."""
+    extractor = PlantedExtractor()
+    dark = VmfBackground(VonMisesFisher(np.eye(COLOURS)[0], 20.0))
+    model = planted_model(COLOURS, background=dark, extractor=extractor)
+    extractor.fingerprint = fingerprint or model.fingerprint
+    return model, extractor
 
 
-def planted_classes(*labels: str, threshold: float = 4.0, fingerprint: str = "planted") -> ClassSet:
+def planted_classes(*labels: str, threshold: float = 4.0) -> ClassSet:
     """Classes whose things are red, and green, and blue."""
     axes = np.eye(COLOURS, dtype=np.float32)[[4, 2, 1]]
     return ClassSet(
-        fingerprint,
+        planted_model(COLOURS).fingerprint,
         tuple(KnownClass(label, axis, 1.0, threshold, {}) for label, axis in zip(labels, axes, strict=False)),
     )
 

@@ -99,6 +99,8 @@ def test_paired_boxes_are_the_diagonal_of_all_pairs(seed: int) -> None:
     first, second = random_boxes(rng, 5), random_boxes(rng, 5)
     assert paired_overlaps(first, second).tolist() == box_overlaps(first, second).diagonal().tolist()
     assert paired_coverage(first, second).tolist() == box_coverage(first, second).diagonal().tolist()
+
+
 BOXES = st.tuples(*[st.floats(0, 500)] * 2, *[st.floats(500.5, 1000)] * 2)
 SIZES = st.tuples(st.integers(1, 5000), st.integers(1, 5000))
 

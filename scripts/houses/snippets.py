@@ -50,17 +50,18 @@ methods = ["vmf-mil", "vmf-mil-likeness"]
 """
 
 FINDING: Final = """
+from types import SimpleNamespace
+
 from tag2box.model import Model
-from tag2box.product.corrections import replay
-from tag2box.product.finding import find_classes
+from tag2box.product.finding import learn_class
 from tag2box.store import FeatureStore
 
 model = Model.open()
 
 def learn(folder, names):
-    store = FeatureStore(folder)
-    (one,) = find_classes(replay({name: ["thing"] for name in names}, []), store, model).learned
-    return one
+    one = learn_class("thing", names, FeatureStore(folder), model)
+    doubts = [box.doubt for box in one.boxes]
+    return SimpleNamespace(direction=one.direction, doubts=doubts, threshold=one.threshold)
 """
 LEARNING: Final = """
 from tag2box.extract import Extractor

@@ -12,7 +12,7 @@ from tag2box.types import Detection, Detections, Episode, Localization, Proposal
 if TYPE_CHECKING:
     from tag2box.product.few_shot_detector import FewShotDetector
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = [
     "Detection",
@@ -36,3 +36,8 @@ def __getattr__(name: str) -> Any:
 
         return FewShotDetector
     raise AttributeError(f"module 'tag2box' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    """All names, also of what comes only when somebody asks for it."""
+    return sorted({*globals(), *__all__})

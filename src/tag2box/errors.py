@@ -10,7 +10,6 @@ Tag2BoxError
     ├── NoImagesOfClassError    a class without images
     ├── PoolTooSmallError       more images asked for than there are
     ├── DatasetError            annotations that cannot be read, or a split that is not known
-    ├── BackgroundFileError     a file that holds no background
     ├── PhotoError              a picture that cannot be read
     ├── TagsError               tagged photos that cannot be understood
     ├── RunError                a folder of localized photos, or boxes, that cannot be used
@@ -75,10 +74,6 @@ class PoolTooSmallError(InputError):
 
 class DatasetError(InputError):
     """An annotation file, an image list or a split is missing or not as it should be."""
-
-
-class BackgroundFileError(InputError):
-    """A file of a fitted background is missing, damaged or of another kind."""
 
 
 class PhotoError(InputError):

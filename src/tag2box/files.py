@@ -1,4 +1,4 @@
-"""Files and folders that are either whole or not there: written to a temporary name, synced and renamed; and a folder's lock."""
+"""Files and folders that are either whole or not there, files that only grow, and the lock of a folder."""
 
 from __future__ import annotations
 
@@ -84,32 +84,47 @@ def write_text(path: Path, text: str) -> None:
         temporary.write_text(text, encoding="utf-8")
 
 
-EXPORT_MARK = ".tag2box-export"
+def append_line(path: Path, line: str) -> None:
+    """Add a line to a file and wait until it is on the disk; a last line that was cut off before is dropped."""
+    with path.open("ab+") as file:
+        file.seek(0)
+        content = file.read()
+        file.truncate(content.rfind(b"\n") + 1)
+        file.write(line.encode() + b"\n")
+        file.flush()
+        os.fsync(file.fileno())
+    sync(path.parent)
+
+
+MARK_NAME = ".tag2box-export"
 """File that says that a folder is ours, and may be replaced."""
 
 
 @contextmanager
-def replacing_folder(folder: Path) -> Iterator[Path]:
-    """An empty folder to fill; it becomes ``folder`` when the block ends well and vanishes when it does not."""
+def replacing_folder(folder: Path, writer: str) -> Iterator[Path]:
+    """An empty folder to fill; it becomes ``folder`` when the block ends well and vanishes when it does not.
+
+    ``writer`` is the command that fills it, and may replace it when it runs again.
+    """
     folder.parent.mkdir(parents=True, exist_ok=True)
     scratch = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
     try:
         fresh = scratch / "fresh"
         fresh.mkdir()
         yield fresh
-        (fresh / EXPORT_MARK).write_text("Written by tag2box export, which replaces this folder when it runs again.\n")
+        (fresh / MARK_NAME).write_text(f"Written by {writer}, which replaces this folder when it runs again.\n")
         _swap(folder, fresh, scratch / "old")
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
 
 
-def require_replaceable(folder: Path) -> None:
-    """Refuse a folder that holds anything which an export did not put there."""
-    if not folder.exists() or (folder / EXPORT_MARK).is_file() or (folder.is_dir() and not any(folder.iterdir())):
+def require_replaceable(folder: Path, writer: str) -> None:
+    """Refuse a folder that holds anything which none of our commands put there."""
+    if not folder.exists() or (folder / MARK_NAME).is_file() or (folder.is_dir() and not any(folder.iterdir())):
         return
     raise ExportError(
-        f"{folder} exists, and tag2box export did not write it.",
-        "a new folder, an empty one, or an earlier export",
+        f"{folder} exists, and {writer} did not write it.",
+        "a new folder, an empty one, or what the same command wrote before",
         "choose another folder with -o, or move this one away.",
     )
 

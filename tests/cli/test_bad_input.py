@@ -104,6 +104,9 @@ def test_a_tag_with_one_photo_is_left_out_with_a_note(with_a_lonely_tag: tuple[P
     assert fitted.returncode == 0, fitted.stderr
     assert "  car: left out, it has one photo only" in fitted.stdout
     assert load_classes(folder / "my.classes").labels == ("dog",)
+    exported = run_here("export", folder / "run", "--to", "yolo", "-o", folder / "out")  # not as a photo of nothing
+    assert exported.stdout.splitlines()[1:] == ["1 photo left out: something is in each, and no box of it is exported."]
+    assert not list((folder / "out").rglob("car*"))
 
 
 def test_files_of_one_name_in_different_folders_stay_apart(
@@ -113,7 +116,8 @@ def test_files_of_one_name_in_different_folders_stay_apart(
     photos = folder / "photos"
     assert set(FeatureStore(folder / "run" / "features").image_ids) == {"car/a.jpg", "dog/a.jpg", "dog/b.jpg"}
     twice = run_here("detect", classes, photos / "dog" / "a.jpg", photos / "car" / "a.jpg")
-    refused(twice, "would both be called 'a.jpg'", "give the folder above both")
+    assert twice.returncode == 0, twice.stderr
+    assert {line.split(":")[0] for line in twice.stdout.splitlines() if ".jpg" in line} == {"dog/a.jpg", "car/a.jpg"}
 
 
 # Photos that are none
@@ -142,9 +146,10 @@ def test_detect_looks_at_the_photos_that_are_whole(tmp_path: Path, classes: Path
     (tmp_path / "bad.jpg").write_bytes(b"\xff\xd8\xff broken")
     Image.new("RGB", (30, 20)).save(tmp_path / "good.jpg")
     done = run_here("detect", classes, tmp_path, "--json", "-o", tmp_path / "results.json")
-    refused(done, "1 of 2 photos could not be read; all others were looked at.", "Left out: photo", "bad.jpg")
+    refused(done, "1 of 2 photos cannot be read:", "bad.jpg", "or add --skip-bad")
     assert json.loads(done.stdout)["file_name"] == "good.jpg"
-    assert json.loads((tmp_path / "results.json").read_text()) == []
+    results = json.loads((tmp_path / "results.json").read_text())
+    assert {(entry["file_name"], entry["found"]) for entry in results} == {("good.jpg", False)}
     assert run_here("detect", classes, tmp_path, "--skip-bad").returncode == 0
 
 

@@ -11,7 +11,7 @@ from PIL import Image
 from typer.testing import CliRunner, Result
 
 from tag2box.cli.evaluate import evaluate
-from tag2box.cli.export import export
+from tag2box.cli.photos import export
 from tag2box.data import FoundBox, LabelledPhoto, LabelledPhotos
 from tag2box.data.formats.coco import write_boxes
 from tag2box.errors import DatasetError, ExportError, RunError

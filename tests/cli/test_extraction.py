@@ -13,10 +13,8 @@ from PIL import Image
 from command_line import run
 from in_process import run_here
 from planted_extractor import PlantedExtractor
-from tag2box.methods.lineup import save_choice
-from tag2box.methods.localizers import FittedBackground, save_background
-from tag2box.product.knowledge import LOCALIZER
-from tag2box.sphere import VmfMixture
+from samples import some_knowledge
+from tag2box.model import LOCALIZER, Settings, save_knowledge, save_settings
 from tag2box.store import FeatureStore
 
 SIZE = 60
@@ -61,7 +59,7 @@ def test_a_second_run_says_that_all_is_there(annotated: Path, tiny_model: Path, 
 
 def test_another_photo_of_the_same_name_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing of the second folder is dropped in silence, and a photo that was replaced is noticed."""
-    monkeypatch.setattr("tag2box.cli.extract.open_extractor", lambda *_, **__: PlantedExtractor())
+    monkeypatch.setattr("tag2box.cli.store.open_extractor", lambda *_, **__: PlantedExtractor())
     for number, name in enumerate(("one [/i]", "two")):  # to rich, the first has markup in it
         (tmp_path / name).mkdir(parents=True)
         Image.new("RGB", (40, 30), (number, 0, 0)).save(tmp_path / name / "a.png")
@@ -83,9 +81,13 @@ def test_broken_photos_are_named_and_end_in_2_after_the_others(
     command = ("extract", tmp_path, "-o", tmp_path / "store", "--model", tiny_model)
     done = run(*command)
     assert done.returncode == 2
-    assert "bad [1].png" in done.stdout
-    assert "1 of 2 photos could not be read; the others are in the store" in done.stderr
-    assert run(*command, "--skip-bad").returncode == 0
+    assert "1 photo into" in done.stdout
+    assert "1 of 2 photos cannot be read:" in done.stderr
+    assert "bad [1].png" in done.stderr
+    again = run(*command, "--skip-bad")
+    assert again.returncode == 0
+    assert "(1 were there already)" in again.stdout
+    assert "bad [1].png" in again.stdout
     assert run("store", "info", tmp_path / "store").returncode == 0
 
 
@@ -110,10 +112,10 @@ def test_prototypes_of_true_boxes(annotated: Path) -> None:
 
 def test_colocalization_uses_the_settings_that_were_chosen(annotated: Path, store: Path, tmp_path: Path) -> None:
     header = FeatureStore(store).header
-    mixture = VmfMixture(np.ones(1), np.eye(header.dimension)[:1], np.array([7.0]))
-    background, chosen = tmp_path / "background.safetensors", tmp_path / "settings.json"
-    save_background(background, FittedBackground(header.fingerprint, mixture, None, 1, 1))
-    save_choice(chosen, {LOCALIZER: {"kappa": 12.5, "background_weight": 1.0, "objectness_weight": 0.5, "steps": 20.0}})
+    background, chosen = tmp_path / "known.safetensors", tmp_path / "settings.json"
+    save_knowledge(background, some_knowledge(header.dimension, header.fingerprint))
+    values = {"kappa": 12.5, "background_weight": 1.0, "objectness_weight": 0.5, "steps": 20.0}
+    save_settings(chosen, Settings({LOCALIZER: values}))
     command = ("measure", "colocalization", store, "--truth", annotated / "boxes.json", "--episodes", "10")
     done = run(*command, "--background", background, "--settings", chosen)
     assert done.returncode == 0, done.stderr

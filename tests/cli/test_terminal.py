@@ -8,8 +8,9 @@ from collections.abc import Iterator
 import pytest
 from rich.console import Console
 
-from tag2box.cli.terminal import name_and_version, plain_console, require_extra, step_progress
+from tag2box.cli.terminal import name_and_version, plain_console, require_extra, show_stages, step_progress
 from tag2box.errors import InputError
+from tag2box.product.events import Advanced, Began, Ended, Learned
 
 
 def console_into(text: io.StringIO, *, is_terminal: bool) -> Console:
@@ -69,3 +70,32 @@ def test_an_extra_that_is_missing_is_named_with_its_cure() -> None:
 
 def test_the_version_begins_with_the_name() -> None:
     assert name_and_version().startswith("tag2box")
+
+
+def test_the_stages_of_a_run_are_shown_one_after_the_other(clock: list[float]) -> None:
+    text = io.StringIO()
+    with show_stages(console_into(text, is_terminal=False)) as show:
+        show(Learned("mug", 3, 2.5))  # nothing to show, and before any stage
+        for stage, total in (("extract", 2), ("localize", 1)):
+            show(Began(stage, total))  # type: ignore[arg-type]
+            for done in range(1, total + 1):
+                show(Advanced(stage, done, total))  # type: ignore[arg-type]
+            show(Ended(stage))  # type: ignore[arg-type]
+    assert text.getvalue().splitlines() == [
+        "Looking at photos 2 of 2, 0.0 min left",
+        "Finding what they share 1 of 1, 0.0 min left",
+    ]
+
+
+def test_a_stage_that_is_stopped_leaves_a_whole_screen() -> None:
+    text = io.StringIO()
+
+    def stopped() -> None:
+        with show_stages(console_into(text, is_terminal=True)) as show:
+            show(Began("extract", 5))
+            show(Advanced("extract", 1, 5))
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        stopped()
+    assert text.getvalue().count("\x1b[?25l") == text.getvalue().count("\x1b[?25h") == 1  # the cursor is back

@@ -36,7 +36,7 @@ def without_heif(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Tests begin as if the package for HEIC were not installed, and leave nothing behind."""
     extensions = dict(Image.registered_extensions())
     monkeypatch.setattr(Image, "EXTENSION", {e: kind for e, kind in extensions.items() if kind not in {"HEIF", "AVIF"}})
-    monkeypatch.setitem(sys.modules, "pillow_heif", None)
+    monkeypatch.setitem(sys.modules, "pi_heif", None)
     forget()
     yield
     forget()
@@ -133,9 +133,9 @@ def test_with_the_package_they_are_photos_like_others(write: Write, monkeypatch:
     def register() -> None:
         monkeypatch.setitem(Image.EXTENSION, ".heic", "PNG")
 
-    package: Any = ModuleType("pillow_heif")
+    package: Any = ModuleType("pi_heif")
     package.register_heif_opener = register
-    monkeypatch.setitem(sys.modules, "pillow_heif", package)
+    monkeypatch.setitem(sys.modules, "pi_heif", package)
     forget()
     place = write({"dog/a.heic": "", "dog/b.jpg": ""})
     assert ids(place) == ["dog/a.heic", "dog/b.jpg"]

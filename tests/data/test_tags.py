@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tag2box.data import TaggedPhoto
-from tag2box.data.tags import clean_tags, name_fault, photos_by_tag, shared_tags, split_tags
+from tag2box.data.tags import clean_tags, name_fault, shared_tags, split_tags
 from tag2box.errors import TagsError
 
 
@@ -47,6 +44,7 @@ def test_clean_tags_stay_as_they_are(words: list[str]) -> None:
         ("  ", "is empty"),
         ("x" * 201, "has 201 characters"),
         ("two\nlines", "cannot be shown"),
+        ("one line\n", "cannot be shown"),
         ("_none", "folder for photos without"),
     ],
 )
@@ -57,8 +55,13 @@ def test_what_is_wrong_with_a_name_is_said(name: object, fault: str) -> None:
 
 def test_a_tag_of_one_photo_is_no_tag_to_learn() -> None:
     tags = {"a": ["mug", "pen"], "b": ["mug"], "c": []}
-    assert photos_by_tag(tags) == ({"mug": ["a", "b"]}, ["pen"])
-    photos = [TaggedPhoto(name, Path(name), frozenset(words)) for name, words in tags.items()]
-    assert shared_tags(photos) == photos_by_tag(tags)
+    assert shared_tags(tags) == ({"mug": ["a", "b"]}, ["pen"])
     with pytest.raises(TagsError, match="no tag has two photos that can be used; with one photo: mug, pen"):
-        shared_tags(photos[:1])
+        shared_tags({"a": ["mug", "pen"]})
+    with pytest.raises(TagsError, match=r"no tag has two photos that can be used\."):
+        shared_tags({})
+
+
+def test_one_photo_is_enough_where_somebody_has_said_where_the_thing_is() -> None:
+    tags = {"a": ["pen", "mug"], "b": ["cup"]}
+    assert shared_tags(tags, ["pen"]) == ({"pen": ["a"]}, ["cup", "mug"])

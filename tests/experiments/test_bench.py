@@ -13,14 +13,13 @@ from PIL import Image
 from command_line import run
 from planted_bench import plant_bench
 from tag2box.data import load_split
-from tag2box.experiments.bench.figures_of_merit import AGNOSTIC, PRECISION, QUERY, SUPPORT
-from tag2box.experiments.bench.rows import Row, load_result, rows_of
-from tag2box.experiments.bench.sources import annotations_hash
-from tag2box.experiments.bench.specification import Specification, read_specification
+from tag2box.experiments.bench.results import load_result
+from tag2box.experiments.bench.specification import AGNOSTIC, PRECISION, QUERY, SUPPORT, read_specification
 from tag2box.experiments.bench.tuning import tuned_methods
-from tag2box.experiments.bench.workbench import INGREDIENTS_NAME, Workbench
+from tag2box.experiments.bench.workbench import Workbench
 from tag2box.extract import CARD_NAME, write_card
-from tag2box.methods.lineup import LINEUP, load_choice, load_ingredients, save_choice, save_ingredients
+from tag2box.methods.lineup import LINEUP
+from tag2box.model import KNOWLEDGE_NAME, Settings, load_knowledge, load_settings, save_knowledge, save_settings
 
 SPECIFICATION = """
 title = "A small table"
@@ -63,7 +62,8 @@ def files(tmp_path: Path) -> tuple[Path, Path]:
     """The experiment, and the settings."""
     asked, settings = tmp_path / "small.toml", tmp_path / "settings.json"
     asked.write_text(SPECIFICATION)
-    save_choice(settings, CHOSEN | {"vmf-mil": {"kappa": 40.0, "background_weight": 1.0, "steps": 20.0}})
+    own = {"vmf-mil": {"kappa": 40.0, "background_weight": 1.0, "steps": 20.0}}
+    save_settings(settings, Settings(CHOSEN | own))
     return asked, settings
 
 
@@ -72,18 +72,12 @@ def places(bench: Workbench, settings: Path) -> list[str | Path]:
     return ["--data", bench.data, "--store", bench.store, "--settings", settings, "--model", bench.model]
 
 
-def rows_asked(bench: Workbench, specification: Specification, settings: Path) -> list[Row]:
-    chosen = load_choice(settings, specification.methods)
-    annotations = annotations_hash(bench.data, specification.dataset)
-    return rows_of(specification, chosen, bench.card.fingerprint, annotations, bench.knowledge_hash)
-
-
 def test_a_table_from_tasks_to_report(bench: Workbench, files: tuple[Path, Path], tmp_path: Path) -> None:
     asked, settings = files
     first = run("bench", "run", asked, *places(bench, settings))
     assert first.returncode == 0, first.stderr
     specification = read_specification(asked)
-    rows = rows_asked(bench, specification, settings)
+    rows = bench.rows(specification, settings)
     results = {row.method: load_result(row.file(bench.results)) for row in rows}
     assert {name: set(result.figures) for name, result in results.items()} == {
         name: {QUERY, SUPPORT, AGNOSTIC, PRECISION} for name in specification.methods
@@ -120,7 +114,7 @@ def test_all_images_of_a_class_at_once(bench: Workbench, files: tuple[Path, Path
     asked.write_text(EVERY_IMAGE)
     assert run("bench", "run", asked, *places(bench, settings)).returncode == 0
     specification = read_specification(asked)
-    rows = rows_asked(bench, specification, settings)
+    rows = bench.rows(specification, settings)
     results = [load_result(row.file(bench.results)) for row in rows]
     assert [set(result.figures) for result in results] == [{SUPPORT, AGNOSTIC}] * 2  # nothing was asked
     assert [len(hits) for hits in results[0].support] == [14] * 4
@@ -142,7 +136,7 @@ def test_what_was_measured_on_other_annotations_or_other_base_regions_is_measure
     def measured() -> tuple[int, float]:
         told = run("bench", "run", asked, *places(bench, settings))
         assert told.returncode == 0, told.stderr
-        (row,) = rows_asked(bench, read_specification(asked), settings)
+        (row,) = bench.rows(read_specification(asked), settings)
         return len(list(bench.results.iterdir())), load_result(row.file(bench.results)).figures[QUERY].value
 
     before = measured()
@@ -158,8 +152,9 @@ def test_what_was_measured_on_other_annotations_or_other_base_regions_is_measure
     assert measured() == (2, 1.0)  # now the whole image is right
     path.write_text(labelled)
     assert measured() == (2, 0.0)  # as before: that result is still there
-    known = load_ingredients(bench.folder / INGREDIENTS_NAME)
-    save_ingredients(bench.folder / INGREDIENTS_NAME, replace(known, center=-known.center))
+    known = load_knowledge(bench.folder / KNOWLEDGE_NAME)
+    assert known.center is not None
+    save_knowledge(bench.folder / KNOWLEDGE_NAME, replace(known, center=-known.center))
     assert measured() == (3, 0.0)
 
 
@@ -182,7 +177,7 @@ def test_settings_are_chosen_on_held_out_classes(bench: Workbench, tmp_path: Pat
     assert "Choosing for mi-svm 20 of 20" in told.stdout
     content = json.loads(chosen.read_text())
     assert set(content["settings"]["mi-svm"]) == {"gamma", "cost"}
-    assert load_choice(chosen, ["mi-svm"])["mi-svm"] == content["settings"]["mi-svm"]
+    assert load_settings(chosen).of("mi-svm") == content["settings"]["mi-svm"]
 
 
 def test_nothing_is_chosen_on_classes_that_the_model_learned(bench: Workbench, tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from samples import paper_method
 from tag2box.data import Dataset, DatasetImage
 from tag2box.evaluation import Verdict, corloc_by_class, macro_mean, match_voc
 from tag2box.experiments.bench.figures_of_merit import macro_corloc
-from tag2box.experiments.bench.trials import Pool, Trial, try_method
+from tag2box.experiments.bench.tasks import Pool, Trial, try_method
 from tag2box.experiments.colocalization import METHODS, draw_tasks, outcomes
 from tag2box.methods.floors import Floor, objectness, random_region, whole_image
 from tag2box.store import FeatureStore, StoreHeader, StoreWriter

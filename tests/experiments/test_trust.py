@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,8 +11,8 @@ import pytest
 from command_line import run
 from planted_bench import plant_bench
 from tag2box.data import Dataset
-from tag2box.experiments.bench.sources import load_source
 from tag2box.experiments.bench.trust import (
+    FRONT,
     SHOTS,
     TrustTrial,
     draw_doubtful_tasks,
@@ -20,10 +21,11 @@ from tag2box.experiments.bench.trust import (
     judged,
     reliability,
     share_in_front,
+    trust_figures,
 )
-from tag2box.experiments.bench.workbench import HELD_OUT, Workbench
-from tag2box.methods.calibration import load_calibration
-from tag2box.methods.lineup import save_choice
+from tag2box.experiments.bench.workbench import HELD_OUT, Workbench, load_source
+from tag2box.methods.calibration import SUSPECT, Judge, load_calibration
+from tag2box.model import Settings, save_settings
 
 CHOSEN = {
     "vmf-mil-guided": {"kappa": 30.0, "background_weight": 1.0, "objectness_weight": 1.0, "steps": 20.0},
@@ -97,10 +99,28 @@ def test_shares_and_thresholds_by_hand() -> None:
     assert counts.tolist() == [2, 1]
 
 
+def test_figures_say_what_a_calibration_is_worth() -> None:
+    trials = some_trials()
+    fitted = fit_calibration(trials)
+    seen = trust_figures(trials, fitted)
+    doubts, wrong = judged(trials, fitted.wrong, "wrong")
+    absences, absent = judged(trials, fitted.absent, "absent")
+    assert (seen.boxes, seen.tasks) == (1200, 200)
+    assert (seen.wrong, seen.doubt, seen.absent) == pytest.approx((wrong.mean(), doubts.mean(), absent.mean()))
+    assert seen.wrong_in_front == share_in_front(doubts, wrong, FRONT)
+    assert seen.absent_in_front == share_in_front(absences, absent, FRONT)
+    named = absences >= SUSPECT
+    assert 0 < seen.named < 1
+    assert (seen.named, seen.named_rightly) == pytest.approx((named.mean(), absent[named].mean()))
+    assert seen.found == found_at_threshold(trials, fitted)
+    nobody = trust_figures(trials, replace(fitted, absent=Judge((0.0, 0.0), -1.0)))
+    assert (nobody.named, nobody.named_rightly) == (0.0, 0.0)
+
+
 def test_the_commands_learn_and_judge(bench: Workbench, tmp_path: Path) -> None:
     assert bench.model is not None
     settings, output = tmp_path / "settings.json", bench.model / "calibration.json"
-    save_choice(settings, CHOSEN)
+    save_settings(settings, Settings(CHOSEN))
     places: list[str | Path] = [
         "--data",
         bench.data,

@@ -9,7 +9,7 @@ import numpy as np
 from tag2box.data import load_split, read_coco
 from tag2box.evaluation import first_covering
 from tag2box.extract import open_extractor, shipped_model
-from tag2box.product.knowledge import localizer_of
+from tag2box.model import Model
 
 PHOTOS = 12
 
@@ -21,7 +21,12 @@ def test_it_is_small_and_its_card_says_what_it_is() -> None:
     assert set(extractor.card.trained_on["classes"]) == set(load_split("coco60").base)
     assert extractor.card.dimension == 512
     assert extractor.card.metrics["voc07"]["recall"]["0.5"]["300"] > 70
-    assert localizer_of(extractor).center is not None
+
+
+def test_what_it_knows_was_seen_by_itself() -> None:
+    model = Model.open(threads=1)
+    assert model.knowledge.fingerprint == model.extractor.fingerprint
+    assert model.learner.localizer.center is not None
 
 
 def test_it_covers_objects_of_classes_that_it_never_saw(real_data: Path) -> None:

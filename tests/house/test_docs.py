@@ -68,7 +68,7 @@ def test_the_site_builds_from_pages_that_exist_and_leaves_none_out(tmp_path: Pat
 def test_make_alone_says_what_it_can_make() -> None:
     makefile = (ROOT / "Makefile").read_text()
     targets = re.findall(r"^\.PHONY: (.+)$", makefile, flags=re.MULTILINE)[0].split()
-    alone = {name: value for name, value in os.environ.items() if not name.startswith("MAKE")}  # not as part of make test
+    alone = {name: value for name, value in os.environ.items() if not name.startswith("MAKE")}  # of make test
     done = subprocess.run(["make"], cwd=ROOT, env=alone, capture_output=True, text=True, check=True)
     assert [line.split()[:2] for line in done.stdout.splitlines()] == [["make", target] for target in targets]
     assert all(len(line.split()) > 3 for line in done.stdout.splitlines())

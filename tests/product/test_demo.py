@@ -7,14 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from tag2box.product.demo import DemoResults, demo_size, run_demo
+from tag2box.product.demo import DemoResults, run_demo
+from tag2box.product.events import Advanced, silent
 from tag2box.viz import RIGHT
 
 
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, DemoResults]:
     folder = tmp_path_factory.mktemp("demo")
-    return folder, run_demo(folder, lambda _: None, lambda done, figures: None)
+    return folder, run_demo(folder, lambda _: None, silent)
 
 
 def test_a_person_would_call_most_boxes_right(finished: tuple[Path, DemoResults]) -> None:
@@ -38,7 +39,7 @@ def test_the_page_holds_every_photo_and_needs_no_network(finished: tuple[Path, D
 
 def test_a_second_run_in_the_same_folder_extracts_nothing(finished: tuple[Path, DemoResults]) -> None:
     folder, results = finished
-    done: list[int] = []
-    assert run_demo(folder, lambda _: None, lambda count, figures: done.append(count)) == results
-    assert not done
-    assert demo_size() == results.support_photos + results.query_photos
+    heard: list[object] = []
+    assert run_demo(folder, lambda _: None, heard.append) == results
+    assert not [event for event in heard if isinstance(event, Advanced) and event.stage == "extract"]
+    assert (results.support_photos, results.query_photos) == (24, 12)

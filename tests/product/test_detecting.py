@@ -12,35 +12,29 @@ import pytest
 from PIL import Image
 
 from in_process import run_here
-from planted_extractor import PlantedExtractor, planted_classes, planted_knowledge
+from planted_extractor import PlantedExtractor, planted_classes, planted_world
+from planted_model import planted_model
 from tag2box.arrays import Array
 from tag2box.cli.endings import STOPPED_WORDS
 from tag2box.data.formats.coco_results import coco_results, ids_in_order
 from tag2box.errors import PhotoError
 from tag2box.extract import PhotoFile, find_photos
-from tag2box.methods.calibration import Calibration, Judge
-from tag2box.methods.detectors import LikenessHead, Spread
-from tag2box.methods.localizers import NO_BACKGROUND, VmfMil
+from tag2box.methods.detectors import LikenessHead, LikenessLearner
+from tag2box.model import Model
 from tag2box.product.class_file import ClassSet, KnownClass, save_classes
-from tag2box.product.detecting import Detector, at_least, detect_classes, detect_photos
-from tag2box.product.knowledge import Knowledge
+from tag2box.product.detecting import Detector, Looked, detect_photos
 from tag2box.types import Detections, ProposalBag
 
 D = 3
-CALIBRATION = Calibration(Judge((0.0,) * 5, 0.0), Judge((0.0,) * 2, 0.0), 0.5, 0.0)
-KNOWLEDGE = Knowledge(
-    "x",
-    VmfMil(10.0, NO_BACKGROUND),
-    Spread(np.zeros(D), 0.04 * np.eye(D)),
-    CALIBRATION,
-    {"ridge": 1.0, "likeness_weight": 1.0, "objectness_weight": 0.0},
-)
+MODEL = planted_model(D)
 """A cosine of 1 scores 5."""
 
 
 def known(*thresholds: float) -> ClassSet:
     axes = np.eye(D, dtype=np.float32)
-    return ClassSet("x", tuple(KnownClass("abc"[c], axes[c], 1.0, t, {}) for c, t in enumerate(thresholds)))
+    return ClassSet(
+        MODEL.fingerprint, tuple(KnownClass("abc"[c], axes[c], 1.0, t, {}) for c, t in enumerate(thresholds))
+    )
 
 
 def bag(*regions: tuple[Sequence[float], Sequence[float]]) -> ProposalBag:
@@ -51,18 +45,18 @@ def bag(*regions: tuple[Sequence[float], Sequence[float]]) -> ProposalBag:
 
 def test_a_score_of_one_half_is_the_threshold() -> None:
     photo = bag(([10, 10, 30, 30], [1, 0, 0]))
-    found = detect_classes(photo, known(5.0), KNOWLEDGE, 0.0)
+    found = Detector(known(5.0), MODEL).detect(photo, 0.0)
     assert found.scores[0] == pytest.approx(0.5, abs=1e-6)
-    assert len(detect_classes(photo, known(5.1), KNOWLEDGE)) == 0
-    assert len(detect_classes(photo, known(4.9), KNOWLEDGE)) == 1
-    assert len(detect_classes(photo, ClassSet("x", ()), KNOWLEDGE)) == 0
+    assert len(Detector(known(5.1), MODEL).detect(photo)) == 0
+    assert len(Detector(known(4.9), MODEL).detect(photo)) == 1
+    assert len(Detector(ClassSet(MODEL.fingerprint, ()), MODEL).detect(photo)) == 0
 
 
 def test_a_box_has_the_name_of_the_likeliest_class() -> None:
     photo = bag(([10, 10, 30, 30], [1, 0.8, 0]))
-    (found,) = detect_classes(photo, known(2.0, 2.0), KNOWLEDGE)
+    (found,) = Detector(known(2.0, 2.0), MODEL).detect(photo)
     assert found.label == "a"
-    (found,) = detect_classes(photo, known(2.5, 1.0), KNOWLEDGE)  # further above its threshold
+    (found,) = Detector(known(2.5, 1.0), MODEL).detect(photo)  # further above its threshold
     assert found.label == "b"
 
 
@@ -72,30 +66,30 @@ def test_parts_and_groups_are_no_things_of_their_own() -> None:
     photo = bag(
         (whole, [1, 0, 0]), (part, [1, 0.1, 0]), (group, [1, 0.2, 0]), (beside, [1, 0, 0.3]), (of_another, [0, 1, 0])
     )
-    found = detect_classes(photo, known(2.0, 2.0), KNOWLEDGE)
+    found = Detector(known(2.0, 2.0), MODEL).detect(photo)
     assert sorted((one.label, one.box) for one in found) == [
         ("a", (10.0, 10.0, 50.0, 50.0)),
         ("a", (60.0, 60.0, 90.0, 90.0)),
         ("b", (15.0, 15.0, 25.0, 25.0)),
     ]
-    everything = detect_classes(photo, known(9.0, 9.0), KNOWLEDGE, 0.0)  # below the threshold nothing is hidden
+    everything = Detector(known(9.0, 9.0), MODEL).detect(photo, 0.0)  # below the threshold nothing is hidden
     assert [12.0, 12.0, 30.0, 30.0] in everything.of_class("a").boxes.tolist()
 
 
 def test_the_head_is_built_once(monkeypatch: pytest.MonkeyPatch) -> None:
     built: list[Sequence[str]] = []
-    plain = Knowledge.head
+    plain = LikenessLearner.head
 
-    def counted(knowledge: Knowledge, classes: Sequence[str], directions: Array) -> LikenessHead:
+    def counted(learner: LikenessLearner, classes: Sequence[str], directions: Array) -> LikenessHead:
         built.append(classes)
-        return plain(knowledge, classes, directions)
+        return plain(learner, classes, directions)
 
-    monkeypatch.setattr(Knowledge, "head", counted)
-    detector, photo = Detector(known(2.0, 2.0), KNOWLEDGE), bag(([10, 10, 30, 30], [1, 0, 0]))
+    monkeypatch.setattr(LikenessLearner, "head", counted)
+    detector, photo = Detector(known(2.0, 2.0), MODEL), bag(([10, 10, 30, 30], [1, 0, 0]))
+    everything = detector.detect(photo, 0.0)
     for score in (0.0, 0.5, 0.9):
-        found, wanted = detector.detect(photo, score), detect_classes(photo, known(2.0, 2.0), KNOWLEDGE, score)
-        assert list(found) == list(wanted) == list(at_least(detector.detect(photo, 0.0), score))
-    assert len(built) == 1 + 3
+        assert list(detector.detect(photo, score)) == list(everything[everything.scores >= score])
+    assert built == [("a", "b")]
 
 
 @pytest.fixture
@@ -110,27 +104,28 @@ def photos(tmp_path: Path) -> list[PhotoFile]:
 
 
 def planted_detector() -> Detector:
-    return Detector(planted_classes("red thing", "green thing"), planted_knowledge())
+    return Detector(planted_classes("red thing", "green thing"), planted_world()[0])
 
 
 def found_in(
     photos: list[PhotoFile], features: Path | None, extractor: PlantedExtractor
 ) -> list[tuple[str, list[Any]]]:
     each = detect_photos(planted_detector(), extractor, photos, features)
-    return [(photo.image_id, [] if isinstance(found, PhotoError) else list(found)) for photo, found in each]
+    return [(photo.image_id, list(looked.found) if isinstance(looked, Looked) else []) for photo, looked in each]
 
 
 def test_photos_are_detected_one_by_one(photos: list[PhotoFile], tmp_path: Path) -> None:
     (tmp_path / "photos" / "3.png").write_bytes(b"no picture")
-    for photo, found in detect_photos(planted_detector(), PlantedExtractor(), photos, None):
+    for photo, looked in detect_photos(planted_detector(), PlantedExtractor(), photos, None):
         if photo.image_id == "3.png":
-            assert isinstance(found, PhotoError)
+            assert isinstance(looked, PhotoError)
             continue
-        assert isinstance(found, Detections)
-        (sure,) = at_least(found, 0.5)
+        assert isinstance(looked, Looked)
+        assert looked.size == (60, 80)
+        (sure,) = looked.found[looked.found.scores >= 0.5]
         left = 40.0 * (int(photo.image_id[0]) % 2)
         assert (sure.label, sure.box) == ("red thing", (left, 0.0, left + 40.0, 30.0))
-        assert len(found) > 10
+        assert len(looked.found) > 10
 
 
 def test_what_was_extracted_is_not_extracted_again(photos: list[PhotoFile], tmp_path: Path) -> None:
@@ -161,9 +156,8 @@ def test_the_command_goes_on_where_it_was_stopped(
     photos: list[PhotoFile], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As it says when it is stopped; results are then those of a run that nobody stopped."""
-    extractor = PlantedExtractor()
-    monkeypatch.setattr("tag2box.cli.detect.open_extractor", lambda *_, **__: extractor)
-    monkeypatch.setattr("tag2box.cli.detect.knowledge_of", lambda _: planted_knowledge())
+    model, extractor = planted_world()
+    monkeypatch.setattr(Model, "open", lambda *_, **__: model)
     save_classes(tmp_path / "my.classes", planted_classes("red thing"))
     command = ("detect", tmp_path / "my.classes", tmp_path / "photos", "-o")
     with monkeypatch.context() as patch:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +11,11 @@ import pytest
 from PIL import Image
 
 import tag2box
+from in_process import run_here
 from tag2box import FewShotDetector
-from tag2box.errors import ClassFileError, InputError, PhotoError, ShapeError, TooFewImagesError
+from tag2box.errors import ClassFileError, InputError, PhotoError, ShapeError, TagsError
 from tag2box.product.class_file import load_classes
+from tag2box.product.events import Advanced, Learned
 from tag2box.types import Detections
 
 DEMO = Path(tag2box.__file__).parent / "assets" / "demo"
@@ -107,28 +110,29 @@ def test_adding_leaves_what_is_known_as_it_is(more: tuple[FewShotDetector, Path]
     [
         (ShapeError, PATHS[:2], [["ball"]], "there are 2 photos and 1 sets of tags"),
         (ShapeError, PATHS[:2], ["ball", "ball"], r"are the text 'ball'[\s\S]*pass \['ball'\]"),
-        (TooFewImagesError, PATHS[:3], [["pen"], ["pen"], ["cup"]], "only one photo shows 'cup'"),
-        (TooFewImagesError, PATHS[:2], [[], []], "none of the 2 photos has a tag"),
-        (TooFewImagesError, [], [], "none of the 0 photos has a tag"),
+        (TagsError, PATHS[:2], [["pen"], ["cup"]], "no tag has two photos that can be used; with one photo: cup, pen"),
+        (TagsError, PATHS[:2], [[], []], "no tag has two photos that can be used"),
+        (TagsError, [], [], "no tag has two photos that can be used"),
         (PhotoError, ["nowhere.jpg", PATHS[0]], [["pen"], ["pen"]], r"nowhere\.jpg cannot be read"),
         (PhotoError, [np.zeros((5, 5, 3)), PATHS[0]], [["pen"]] * 2, "type float64 is no picture"),
         (PhotoError, [np.zeros((5, 5, 2), np.uint8), PATHS[0]], [["pen"]] * 2, r"shape \(5, 5, 2\)"),
         (PhotoError, [b"JPEG", None], [["pen"]] * 2, "a picture was given as bytes"),
-        (ClassFileError, PATHS[:2], [["pen\n"]] * 2, "is no name of a class"),
-        (ClassFileError, PATHS[:2], [[7]] * 2, "7 is no name of a class"),
+        (TagsError, PATHS[:2], [["pe\nn"]] * 2, "photo 0: the tag 'pe.nn' has characters that cannot be shown"),
+        (TagsError, PATHS[:2], [["_none"]] * 2, "is the name of the folder for photos without"),
+        (TagsError, PATHS[:2], [[7]] * 2, "photo 0: the tag 7 is not a text"),
         (ClassFileError, PATHS[:2], [["ball"]] * 2, "the detector knows 'ball' already"),
     ],
 )
 def test_wrong_input_is_explained_and_changes_nothing(
     detector: FewShotDetector, kind: type[InputError], images: list[Any], tags: list[Any], words: str
 ) -> None:
-    before = (detector._known, detector.classes_, detector.localizations_)
+    before = (detector._detector, detector.classes_, detector.localizations_)
     with pytest.raises(kind, match=words):
         detector.add(images, tags)
     if kind is not ClassFileError or "already" not in words:
         with pytest.raises(kind, match=words):
             detector.fit(images, tags)
-    assert (detector._known, detector.classes_, detector.localizations_) == before
+    assert (detector._detector, detector.classes_, detector.localizations_) == before
 
 
 def test_a_file_of_another_extractor_is_refused(tmp_path: Path, more: tuple[FewShotDetector, Path]) -> None:
@@ -139,5 +143,55 @@ def test_a_file_of_another_extractor_is_refused(tmp_path: Path, more: tuple[FewS
         FewShotDetector.load(tmp_path / "foreign.classes")
 
 
-def test_who_knows_nothing_finds_nothing() -> None:
-    assert len(FewShotDetector().detect(Image.new("L", (40, 30)))) == 0
+def test_who_knows_nothing_says_so() -> None:
+    detector = FewShotDetector()
+    assert repr(detector) == "<FewShotDetector of nothing yet>"
+    with pytest.raises(ClassFileError, match=r"knows nothing yet[\s\S]*call fit, or load a class file"):
+        detector.detect(Image.new("L", (40, 30)))
+
+
+def test_several_photos_give_a_list(detector: FewShotDetector, found: Detections) -> None:
+    both = detector.detect([QUERY, opened(QUERY)], min_score=0.0)
+    assert [list(each) for each in both] == [list(found)] * 2
+    assert repr(detector) == "<FewShotDetector of ball, car>"
+
+
+def test_a_tag_with_one_photo_is_left_out_as_the_command_does() -> None:
+    with pytest.warns(UserWarning, match="one photo alone shows it: 'cup'"):
+        detector = FewShotDetector().fit(PATHS, [["ball"], ["ball"], ["cup"]])
+    assert (detector.classes_, detector.left_out_) == (("ball",), ("cup",))
+    assert detector.localizations_[2] == {}
+
+
+def test_one_thing_has_one_name_however_it_is_written() -> None:
+    detector = FewShotDetector().fit(PATHS[:2], [["caf\u00e9"], [" cafe\u0301 "]])
+    assert detector.classes_ == ("caf\u00e9",)
+
+
+def test_the_command_and_python_learn_the_same(detector: FewShotDetector, tmp_path: Path) -> None:
+    """From the same photos, to the bit."""
+    table = tmp_path / "photos" / "metadata.csv"
+    table.parent.mkdir()
+    lines = ["file_name,tags"]
+    for path, words in zip(PATHS, TAGS, strict=True):
+        shutil.copy(path, table.parent)
+        lines.append(f"{path.name},{';'.join(sorted(words))}")
+    table.write_text("\n".join(lines))
+    done = run_here("fit", table.parent, "-o", tmp_path / "by.classes")
+    assert done.returncode == 0, done.stderr
+    detector.save(tmp_path / "python.classes")
+    command, python = load_classes(tmp_path / "by.classes"), load_classes(tmp_path / "python.classes")
+    np.testing.assert_array_equal(command.directions, python.directions)
+    assert command.thresholds == python.thresholds
+    assert command.labels == python.labels
+
+
+def test_a_listener_hears_of_photos_and_classes() -> None:
+    heard: list[object] = []
+    FewShotDetector(listen=heard.append).fit(PATHS, TAGS)
+    assert [event.done for event in heard if isinstance(event, Advanced) and event.stage == "extract"] == [1, 2, 3]
+    assert [event.label for event in heard if isinstance(event, Learned)] == ["ball", "car"]
+
+
+def test_it_is_among_the_names_of_the_package() -> None:
+    assert "FewShotDetector" in dir(tag2box)

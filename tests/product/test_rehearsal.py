@@ -7,15 +7,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from planted_model import planted_model
 from tag2box.data import Dataset, DatasetImage
 from tag2box.errors import PoolTooSmallError
-from tag2box.methods.calibration import Calibration, Judge
 from tag2box.methods.detectors import Spread
-from tag2box.methods.localizers import VmfBackground, VmfMil
-from tag2box.product import rehearsal
-from tag2box.product.class_file import ClassSet
-from tag2box.product.detecting import detect_classes
-from tag2box.product.knowledge import Knowledge
+from tag2box.methods.localizers import VmfBackground
+from tag2box.model import Model
+from tag2box.product.detecting import Detector
 from tag2box.product.rehearsal import draw_tagged, rehearse
 from tag2box.sphere import fit_vmf
 from tag2box.store import FeatureStore, StoreHeader, StoreWriter
@@ -26,7 +24,7 @@ WORLD = World(dimension=32, classes=2, regions=(12, 16), distractors=(0, 1))
 
 
 @pytest.fixture(scope="module")
-def planted(tmp_path_factory: pytest.TempPathFactory) -> tuple[Dataset, FeatureStore, Knowledge]:
+def planted(tmp_path_factory: pytest.TempPathFactory) -> tuple[Dataset, FeatureStore, Model]:
     rng = np.random.default_rng(0)
     images = [plant_image(WORLD, str(number), [WORLD.names[number % 2]], rng) for number in range(30)]
     folder = tmp_path_factory.mktemp("planted") / "store"
@@ -36,16 +34,12 @@ def planted(tmp_path_factory: pytest.TempPathFactory) -> tuple[Dataset, FeatureS
     kept = [DatasetImage(Path(i.bag.image_id), 1, 1, i.truth) for i in images]
     background = plant_background(WORLD, 3000)
     fitted = fit_vmf(background)
-    localizer = VmfMil(fitted.kappa, VmfBackground(fitted))
     spread = Spread(background.mean(axis=0), np.cov(background.T))
-    calibration = Calibration(Judge((0.0,) * 5, 0.0), Judge((0.0,) * 2, 0.0), 0.5, 0.0)
-    knowledge = Knowledge(
-        "x", localizer, spread, calibration, {"ridge": 1.0, "likeness_weight": 1.0, "objectness_weight": 0.0}
-    )
-    return Dataset(WORLD.names, tuple(kept)).only(WORLD.names), FeatureStore(folder), knowledge
+    model = planted_model(WORLD.dimension, spread, kappa=fitted.kappa, background=VmfBackground(fitted))
+    return Dataset(WORLD.names, tuple(kept)).only(WORLD.names), FeatureStore(folder), model
 
 
-def test_a_planted_world_is_learned_from_four_photos(planted: tuple[Dataset, FeatureStore, Knowledge]) -> None:
+def test_a_planted_world_is_learned_from_four_photos(planted: tuple[Dataset, FeatureStore, Model]) -> None:
     found = rehearse(*planted, 4, 3, lambda done, figures: None)
     assert found.corloc.value > 0.9
     assert found.ap50.value > 0.8
@@ -53,22 +47,23 @@ def test_a_planted_world_is_learned_from_four_photos(planted: tuple[Dataset, Fea
 
 
 def test_the_photos_that_teach_are_not_asked_for(
-    planted: tuple[Dataset, FeatureStore, Knowledge], monkeypatch: pytest.MonkeyPatch
+    planted: tuple[Dataset, FeatureStore, Model], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    dataset, store, knowledge = planted
+    dataset, store, model = planted
     asked: list[str] = []
+    plain = Detector.detect
 
-    def remember(bag: ProposalBag, known: ClassSet, using: Knowledge, min_score: float) -> Detections:
+    def remember(detector: Detector, bag: ProposalBag, min_score: float) -> Detections:
         asked.append(bag.image_id)
-        return detect_classes(bag, known, using, min_score)
+        return plain(detector, bag, min_score)
 
-    monkeypatch.setattr(rehearsal, "detect_classes", remember)
-    rehearse(dataset, store, knowledge, 4, 2, lambda done, figures: None)
+    monkeypatch.setattr(Detector, "detect", remember)
+    rehearse(dataset, store, model, 4, 2, lambda done, figures: None)
     assert set(asked[:22]).isdisjoint(draw_tagged(dataset, 4, 0))
     assert len(asked) == 2 * 22
 
 
-def test_draws_differ_and_have_enough_of_every_class(planted: tuple[Dataset, FeatureStore, Knowledge]) -> None:
+def test_draws_differ_and_have_enough_of_every_class(planted: tuple[Dataset, FeatureStore, Model]) -> None:
     dataset, _, _ = planted
     first, second = draw_tagged(dataset, 5, 0), draw_tagged(dataset, 5, 1)
     assert first == draw_tagged(dataset, 5, 0) != second

@@ -4,57 +4,33 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from html import unescape
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
 
 import numpy as np
 import pytest
 
-from tag2box.data.tags import TaggedPhoto
+from tag2box.data import FoundBox, LabelledPhoto, LabelledPhotos
 from tag2box.product import report
-from tag2box.product.labelled import FoundBox, LabelledPhoto, LabelledPhotos
-from tag2box.product.localizing import Suspicion
-from tag2box.product.report import photos_shown, write_report
+from tag2box.product.events import Advanced, Began
+from tag2box.product.finding import Found, LearnedClass, PhotoBox
+from tag2box.product.report import photos_shown, shown_photos, write_report
 from tag2box.viz import NEUTRAL, RIGHT
 
 
-@dataclass
-class Class:
-    """A stand-in for a learned class: all that a report asks of one."""
-
-    label: str
-    doubts: np.ndarray
-    absences: np.ndarray
-    bags: list[Any] = field(default_factory=list)
-
-    def __post_init__(self) -> None:
-        self.bags = [SimpleNamespace(boxes=np.array([[1, 1, 9, 9]], dtype=np.float32)) for _ in self.doubts]
-        foreground = SimpleNamespace(logits=lambda features: np.zeros(1))
-        steps = [SimpleNamespace(foreground=foreground)] * 7
-        self.solution = SimpleNamespace(steps=steps, view=lambda bag: (np.zeros((1, 2)), np.zeros(1)))
-
-    def box(self, place: int) -> FoundBox:
-        return FoundBox(self.label, (20.0, 20.0, 80.0, 80.0), 0.9, float(self.doubts[place]))
+def found(**doubts: Sequence[float]) -> Found:
+    """Photo number i has every tag that has more than i doubts."""
+    names = [f"{i}.jpg" for i in range(max(map(len, doubts.values())))]
+    tags = {name: frozenset(label for label, some in doubts.items() if i < len(some)) for i, name in enumerate(names)}
+    return Found(tags, tuple(learned(label, some, names) for label, some in doubts.items()), ())
 
 
-def found(**doubts: Sequence[float]) -> Any:
-    """A stand-in for what was localized: photo number i has every tag that has more than i doubts."""
-    photos = [TaggedPhoto(f"{i}.jpg", Path(f"{i}.jpg"), frozenset()) for i in range(max(map(len, doubts.values())))]
-    learned = [Class(label, np.array(some), np.zeros(len(some))) for label, some in doubts.items()]
-    everything = [
-        Suspicion(one.label, photo, float(doubt), float(absence))
-        for one in learned
-        for photo, doubt, absence in zip(photos, one.doubts, one.absences, strict=False)
-    ]
-    return SimpleNamespace(
-        learned=tuple(learned),
-        photos={one.label: photos[: len(one.doubts)] for one in learned},
-        sizes={photo.name: (100, 100) for photo in photos},
-        suspicions=lambda: everything,
-    )
+def learned(label: str, doubts: Sequence[float], names: Sequence[str], absence: float = 0.0) -> LearnedClass:
+    """A class after six steps of EM."""
+    boxes = tuple(FoundBox(label, (20.0, 20.0, 80.0, 80.0), 0.9, float(doubt), absence) for doubt in doubts)
+    film = np.tile(np.array([1, 1, 9, 9], dtype=np.float32), (7, len(doubts), 1))
+    photos = tuple(names[: len(doubts)])
+    return LearnedClass(label, photos, boxes, np.zeros(2), 1.0, 0.0, (0.0,) * 7, film, True, {})
 
 
 @pytest.fixture
@@ -70,9 +46,12 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return names
 
 
-def page_of(folder: Path, localized: Any, look: Sequence[Suspicion] = (), *further: LabelledPhoto) -> str:
-    labels = tuple(one.label for one in localized.learned)
-    write_report(folder / "report.html", localized, LabelledPhotos(folder, labels, further), look)
+def page_of(folder: Path, localized: Found, look: Sequence[PhotoBox] = (), *further: LabelledPhoto) -> str:
+    others = [
+        LabelledPhoto(name, 100, 100, ()) for name in localized.tags if name not in {each.name for each in further}
+    ]
+    labelled = LabelledPhotos(folder, localized.classes, (*others, *further))
+    write_report(folder / "report.html", localized, labelled, {name: Path(name) for name in localized.tags}, look)
     return unescape((folder / "report.html").read_text(encoding="utf-8"))
 
 
@@ -106,9 +85,8 @@ def test_many_classes_share_the_page(classes: int, most: int) -> None:
 
 
 def test_wrong_tags_are_capped_too(tmp_path: Path, opened: list[str]) -> None:
-    localized = found(mug=[0.1] * 100)
-    absent = [suspicion._replace(absence=0.9) for suspicion in localized.suspicions()]
-    localized.suspicions = lambda: absent
+    plain = found(mug=[0.1] * 100)
+    localized = Found(plain.tags, (learned("mug", [0.1] * 100, list(plain.tags), absence=0.9),), ())
     page = page_of(tmp_path, localized)
     assert page.count("mug? 90% likely not there") == 2 * 60 + 60  # caption, its title and the button's name
     assert page.count("40 more, all less doubtful, are not shown") == 2  # of the tag and of the class
@@ -119,12 +97,24 @@ def test_a_photo_with_several_tags_is_opened_once(tmp_path: Path, opened: list[s
     assert sorted(opened) == ["0.jpg", "1.jpg"]
 
 
+def test_a_listener_hears_of_every_photo_that_is_opened(tmp_path: Path, opened: list[str]) -> None:
+    localized, heard = found(mug=[0.1] * 70, pen=[0.3, 0.1]), list[object]()
+    labelled = LabelledPhotos(
+        tmp_path, localized.classes, tuple(LabelledPhoto(n, 100, 100, ()) for n in localized.tags)
+    )
+    paths = {name: Path(name) for name in localized.tags}
+    write_report(tmp_path / "report.html", localized, labelled, paths, [], heard.append)
+    assert [event.done for event in heard if isinstance(event, Advanced)] == list(range(1, len(opened) + 1))
+    assert heard[0] == Began("report", len(opened))
+    assert shown_photos(localized) == set(opened)
+
+
 def test_one_is_said_as_one(tmp_path: Path, opened: list[str]) -> None:
     localized = found(mug=[0.1])
     page = page_of(tmp_path, localized)
     assert "1 kind of thing in 1 photo, found from tags alone. 1 box looks safe (green), 0 deserve a look" in page
     assert "<p>1 photo; about 1" in page
-    page = page_of(tmp_path, localized, localized.suspicions())
+    page = page_of(tmp_path, localized, localized.by_doubt())
     assert "0 boxes look safe (green), 1 deserves a look" in page
     page = page_of(tmp_path, found(mug=[0.1] * 1200, pen=[0.2]))
     assert "2 kinds of thing in 1,200 photos" in page
@@ -134,7 +124,7 @@ def test_one_is_said_as_one(tmp_path: Path, opened: list[str]) -> None:
 def test_what_deserves_a_look_is_marked_and_further_things_are_drawn(tmp_path: Path, opened: list[str]) -> None:
     localized = found(mug=[0.9, 0.1])
     first, second = (FoundBox("mug", (0, 0, 50, edge), 0.5, 0.5) for edge in (50, 25))
-    page = page_of(tmp_path, localized, localized.suspicions()[:1], LabelledPhoto("1.jpg", 100, 100, (first, second)))
+    page = page_of(tmp_path, localized, localized.by_doubt()[:1], LabelledPhoto("1.jpg", 100, 100, (first, second)))
     photos = page[page.index("class='photos'") :]
     assert re.findall(r"class='(box[^']*)'.*?height:(\d+)\.00%;--colour:(#\w+)", photos) == [
         ("box doubtful", "60", NEUTRAL), ("box", "60", RIGHT), ("box doubtful", "25", NEUTRAL)

@@ -187,7 +187,7 @@ def test_pages_and_drawings_do_not_wait_for_matplotlib(tmp_path: Path) -> None:
 import sys
 from pathlib import Path
 import numpy as np
-import tag2box.cli.localize, tag2box.product.report
+import tag2box.cli.photos, tag2box.product.report
 from tag2box.viz import DrawnBox, PagePhoto, PageSection, draw_photo, draw_sheet, write_page
 folder = Path({str(tmp_path)!r})
 photo = PagePhoto(Path("a"), 30, 40, (DrawnBox(np.array([1, 2, 30, 20], np.float32), "words"),))

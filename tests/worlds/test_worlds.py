@@ -13,7 +13,7 @@ from tag2box.errors import ShapeError
 from tag2box.evaluation import is_correct
 from tag2box.sphere import fit_vmf
 from tag2box.worlds import DISTRACTOR, World, plant_background, plant_image, plant_task
-from tag2box.worlds.layout import empty_boxes, half_boxes, object_boxes, shifted_boxes
+from tag2box.worlds.images import empty_boxes, half_boxes, object_boxes, shifted_boxes
 
 
 def test_the_same_seed_is_the_same_task() -> None:

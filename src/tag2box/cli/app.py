@@ -9,21 +9,16 @@ from typing import Annotated, Any, final
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from tag2box.cli.background import background
 from tag2box.cli.bench import bench_app
-from tag2box.cli.classes import classes_app
-from tag2box.cli.detect import detect
+from tag2box.cli.detect import classes_app, detect
 from tag2box.cli.endings import exit_code_of
 from tag2box.cli.evaluate import evaluate
-from tag2box.cli.export import export
-from tag2box.cli.extract import extract
-from tag2box.cli.fit import fit
-from tag2box.cli.localize import localize
 from tag2box.cli.look import demo, doctor
 from tag2box.cli.measure import measure_app
-from tag2box.cli.store import store_app
+from tag2box.cli.model import background, model_app, train
+from tag2box.cli.photos import export, fit, localize
+from tag2box.cli.store import extract, store_app
 from tag2box.cli.terminal import print_version
-from tag2box.cli.train import train
 
 PANELS: dict[str, dict[str, Callable[..., None] | typer.Typer]] = {
     "Your photos": {
@@ -39,6 +34,7 @@ PANELS: dict[str, dict[str, Callable[..., None] | typer.Typer]] = {
         "extract": extract,
         "train": train,
         "background": background,
+        "model": model_app,
         "bench": bench_app,
         "measure": measure_app,
         "store": store_app,

@@ -1,28 +1,42 @@
-"""``tag2box bench``: the paper's experiments."""
+"""``tag2box bench``: the paper's experiments, and how far to trust what is found."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
+from rich.measure import Measurement
+from rich.table import Table
 
 from tag2box.cli.arguments import DataFolder, FeatureFolder, ModelFolder, SettingsFile
-from tag2box.cli.trust import calibrate, trust
+from tag2box.cli.terminal import plain_console, step_progress
+from tag2box.errors import SpecificationError
+from tag2box.experiments.bench import reports
+from tag2box.experiments.bench.results import Row, RowResult
+from tag2box.experiments.bench.running import run_rows
+from tag2box.experiments.bench.specification import Specification, read_specification
+from tag2box.experiments.bench.trust import FRONT, TrustTrial, fit_calibration, trust_figures, trust_trials
+from tag2box.experiments.bench.tuning import Tasks, choose_all, require_tunable, tuned_methods
+from tag2box.experiments.bench.workbench import HELD_OUT, Workbench
+from tag2box.extract import model_folder
+from tag2box.files import write_text
+from tag2box.methods.calibration import CALIBRATION_NAME, Calibration, load_calibration, save_calibration
+from tag2box.model import DETECTOR
+from tag2box.viz import save_figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from tag2box.experiments.bench.rows import Row, RowResult
-    from tag2box.experiments.bench.specification import Specification
-    from tag2box.experiments.bench.workbench import Workbench
-
 bench_app = typer.Typer(help="Run the paper's experiments on cached features.", no_args_is_help=True)
-bench_app.command("calibrate")(calibrate)
-bench_app.command("trust")(trust)
 
 ANY_WIDTH = 1000
+
+TasksOfASize = Annotated[int, typer.Option(min=1, help="Tasks of each size: 3, 5, 10 and 20 photos.")]
+Seed = Annotated[int, typer.Option(min=0)]
 
 Experiments = Annotated[
     list[Path], typer.Argument(help="Files that say what to run, such as experiments/*.toml.", show_default=False)
@@ -32,15 +46,13 @@ Experiments = Annotated[
 @bench_app.command("list")
 def list_experiments(experiments: Experiments) -> None:
     """Say what each experiment is about."""
-    from tag2box.experiments.bench.specification import read_specification
-
-    console = Console(highlight=False)
+    console = plain_console()
     for path in experiments:
         asked = read_specification(path)
         rows = len(asked.methods) * len(asked.ways) * len(asked.shots)
-        console.print(f"{path}: {asked.title}", markup=False, soft_wrap=True)
-        console.print(f"  {asked.claim}", markup=False, soft_wrap=True)
-        console.print(f"  {asked.dataset}, {rows} rows of {asked.tasks:,} tasks", markup=False, soft_wrap=True)
+        console.print(f"{path}: {asked.title}", soft_wrap=True)
+        console.print(f"  {asked.claim}", soft_wrap=True)
+        console.print(f"  {asked.dataset}, {rows} rows of {asked.tasks:,} tasks", soft_wrap=True)
 
 
 @bench_app.command("run")
@@ -52,16 +64,14 @@ def run(
     model: ModelFolder = None,
 ) -> None:
     """Run every row that has no result yet; what is done stays, whatever happens."""
-    from tag2box.experiments.bench.specification import read_specification
-    from tag2box.experiments.bench.workbench import Workbench
-
-    console = Console(highlight=False)
+    console = plain_console()
     bench = Workbench(data, store, model)
     for asked in [read_specification(path) for path in experiments]:
-        console.print(asked.title, markup=False)
-        extract_missing(bench, asked.dataset, console)
-        _run_rows(bench, asked, settings, console)
-        _print_table(asked, _results(bench, asked, settings), console)
+        console.print(asked.title)
+        _prepare(bench, asked.dataset, console)
+        rows = bench.rows(asked, settings)
+        run_rows(bench, rows, partial(step_progress, console=console))
+        _print_table(asked, bench.kept_results(rows), console)
 
 
 @bench_app.command("report")
@@ -74,32 +84,30 @@ def report(
     model: ModelFolder = None,
 ) -> None:
     """Write the tables that have results as Markdown, CSV and LaTeX, and charts as PNG and SVG."""
-    from tag2box.experiments.bench import charts, reports
-    from tag2box.experiments.bench.specification import read_specification
-    from tag2box.experiments.bench.workbench import Workbench
-    from tag2box.files import write_text
+    from tag2box.experiments.bench import pictures
 
     bench = Workbench(data, store, model)
     parts = output / "results"
     parts.mkdir(parents=True, exist_ok=True)
     sections = []
     for path in experiments:
-        results = _results(bench, asked := read_specification(path), settings)
+        asked = read_specification(path)
+        results = bench.kept_results(bench.rows(asked, settings))
         made = reports.make_report(asked, results)
         figures = {
-            "steps": charts.steps_chart(results),
-            "verdicts": charts.misses_chart(results),
-            "kappa": charts.kappa_chart() if "kappa" in path.stem else None,
+            "steps": pictures.steps_chart(results),
+            "verdicts": pictures.misses_chart(results),
+            "kappa": pictures.kappa_chart() if "kappa" in path.stem else None,
         }
-        pictures = [
+        drawn = [
             f"results/{_save(figure, parts / f'{path.stem}-{kind}')}" for kind, figure in figures.items() if figure
         ]
         write_text(parts / f"{path.stem}.csv", reports.csv(made))
         write_text(parts / f"{path.stem}.tex", reports.latex(made))
         command = f"tag2box bench run {path} --data DATA --store STORE"
-        sections.append((made, reports.markdown(made, command, pictures)))
+        sections.append((made, reports.markdown(made, command, drawn)))
     write_text(output / "results.md", reports.page(sections))
-    Console(highlight=False).print(f"Wrote {output / 'results.md'}.", markup=False, soft_wrap=True)
+    plain_console().print(f"Wrote {output / 'results.md'}.", soft_wrap=True)
 
 
 @bench_app.command("show")
@@ -114,21 +122,18 @@ def show(
     model: ModelFolder = None,
 ) -> None:
     """Draw the first tasks: chosen regions in support and query images, and the query's box at every EM step."""
-    from tag2box.errors import SpecificationError
-    from tag2box.experiments.bench.sheets import draw_tasks
-    from tag2box.experiments.bench.specification import read_specification
-    from tag2box.experiments.bench.workbench import Workbench
+    from tag2box.experiments.bench.pictures import draw_tasks
 
     bench = Workbench(data, store, model)
     asked = read_specification(experiment)
-    rows = [row for row in _rows(bench, asked, settings) if row.method == method]
+    rows = [row for row in bench.rows(asked, settings) if row.method == method]
     if not rows:
         raise SpecificationError(
             f"{experiment} has no method {method}.", f"one of {', '.join(asked.methods)}", "give another --method."
         )
     output.mkdir(parents=True, exist_ok=True)
     for path in draw_tasks(bench, rows[0], count, output):
-        Console(highlight=False).print(f"Wrote {path}.", markup=False, soft_wrap=True)
+        plain_console().print(f"Wrote {path}.", soft_wrap=True)
 
 
 @bench_app.command("tune")
@@ -143,94 +148,76 @@ def tune(
     seed: Annotated[int, typer.Option(min=0)] = 0,
 ) -> None:
     """Choose settings on tasks of 20 held-out base classes, with a model that never learned them."""
-    from tag2box.cli.terminal import step_progress
-    from tag2box.experiments.bench.tuning import choose_settings, grid_of, require_tunable, tuned_methods
-    from tag2box.experiments.bench.workbench import HELD_OUT, Workbench
-    from tag2box.methods.lineup import LINEUP, add_choice, choice_beside
-
-    console = Console(highlight=False)
+    console = plain_console()
     bench = Workbench(data, store, model)
     names = method or list(tuned_methods())
-    classes = require_tunable(bench, names)
-    extract_missing(bench, HELD_OUT, console)
-    facts = {"model": bench.card.fingerprint, "classes": classes, "shots": shots, "tasks": tasks, "seed": seed}
-    for name in names:
-        with step_progress(f"Choosing for {name}", len(grid_of(name)), console) as advance:
-            beside = choice_beside(output, name)
-            chosen, score = choose_settings(bench, name, beside, shots, tasks, seed, advance)
-        shown = ", ".join(f"{key} {value:g}" for key, value in chosen.items())
-        measure = LINEUP[name].chosen_by
-        console.print(f"{name}: {shown} ({measure} {100 * score:.1f})", markup=False, soft_wrap=True)
-        add_choice(output, name, chosen, facts | {measure: round(score, 4)})
-    console.print(f"Wrote {output}.", markup=False, soft_wrap=True)
+    require_tunable(bench, names)
+    _prepare(bench, HELD_OUT, console)
+    choose_all(bench, names, Tasks(shots, tasks, seed), output, partial(step_progress, console=console), _say(console))
+    console.print(f"Wrote {output}.", soft_wrap=True)
+
+
+@bench_app.command("calibrate")
+def calibrate(
+    data: DataFolder,
+    store: FeatureFolder,
+    output: Annotated[Path, typer.Option("-o", "--output", help="File to write.", show_default=False)],
+    settings: SettingsFile = None,
+    model: ModelFolder = None,
+    tasks: TasksOfASize = 250,
+    seed: Seed = 0,
+) -> None:
+    """Learn on 20 held-out base classes which boxes and tags to doubt, with a model that never learned them."""
+    console = plain_console()
+    bench = Workbench(data, store, model)
+    classes = require_tunable(bench, [DETECTOR])
+    trials = _trials(bench, HELD_OUT, settings, tasks, seed, console)
+    fitted = fit_calibration(trials)
+    facts = {"model": bench.card.fingerprint, "classes": classes, "tasks": len(trials), "seed": seed}
+    save_calibration(output, fitted, facts)
+    _print_figures(trials, fitted, console)
+    console.print(f"Wrote {output}.", soft_wrap=True)
+
+
+@bench_app.command("trust")
+def trust(
+    data: DataFolder,
+    store: FeatureFolder,
+    output: Annotated[Path, typer.Option("-o", "--output", help="Chart to write, .svg or .png.", show_default=False)],
+    dataset: Annotated[str, typer.Option(help="Images to judge on: voc07, coco60 novel, …")] = "voc07",
+    settings: SettingsFile = None,
+    model: ModelFolder = None,
+    tasks: TasksOfASize = 250,
+    seed: Seed = 0,
+) -> None:
+    """Judge the model's calibration: whether its doubt falls on the boxes and the tags that are wrong."""
+    from tag2box.experiments.bench.pictures import reliability_chart
+
+    console = plain_console()
+    fitted = load_calibration(model_folder(model) / CALIBRATION_NAME)
+    trials = _trials(Workbench(data, store, model), dataset, settings, tasks, seed, console)
+    _print_figures(trials, fitted, console)
+    save_figure(reliability_chart(trials, fitted, dataset), output)
+    console.print(f"Wrote {output}.", soft_wrap=True)
 
 
 def _save(figure: Figure, path: Path) -> str:
     """Write a figure as PNG and SVG; the name of the latter."""
-    from tag2box.viz import save_figure
-
     for ending in (".png", ".svg"):
         save_figure(figure, path.with_name(path.name + ending))
     return f"{path.name}.svg"
 
 
-def extract_missing(bench: Workbench, dataset: str, console: Console) -> None:
-    """Put into the store what an experiment on a dataset needs, with progress."""
-    from tag2box.cli.terminal import step_progress
-    from tag2box.experiments.bench.workbench import BASE
-
-    for name in (BASE, dataset):
-        images = bench.missing(name)
-        if images:
-            with step_progress(f"Extracting {name}", len(images), console) as advance:
-                bench.extract(name, images, advance)
+def _prepare(bench: Workbench, dataset: str, console: Console) -> None:
+    """Make what an experiment on a dataset needs, with progress."""
+    bench.extract_missing(dataset, partial(step_progress, console=console))
     with console.status("Fitting backgrounds …"):
-        bench.ingredients()
-
-
-def _run_rows(bench: Workbench, asked: Specification, settings: Path | None, console: Console) -> None:
-    from tag2box.cli.terminal import step_progress
-    from tag2box.experiments.bench.running import Crew, draw_episodes, run_row
-    from tag2box.experiments.bench.sources import load_source
-
-    waiting = [row for row in _rows(bench, asked, settings) if not row.file(bench.results).exists()]
-    if not waiting:
-        return
-    dataset = load_source(bench.data, asked.dataset)
-    cells = {(row.ways, row.shots): row for row in waiting}
-    episodes = {cell: draw_episodes(dataset, row) for cell, row in cells.items()}  # the same for every method
-    with Crew(bench, asked.dataset) as crew:
-        for row in waiting:
-            title = f"{row.method}, {row.ways}-way {row.shots}-shot"
-            with step_progress(title, row.tasks, console) as advance:
-                run_row(crew, row, episodes[row.ways, row.shots], bench.results, advance)
-
-
-def _rows(bench: Workbench, asked: Specification, settings: Path | None) -> list[Row]:
-    from tag2box.experiments.bench.rows import rows_of
-    from tag2box.experiments.bench.sources import annotations_hash
-    from tag2box.methods.lineup import load_choice
-
-    chosen = load_choice(settings or bench.settings, asked.methods)
-    annotations = annotations_hash(bench.data, asked.dataset)
-    return rows_of(asked, chosen, bench.card.fingerprint, annotations, bench.knowledge_hash)
-
-
-def _results(bench: Workbench, asked: Specification, settings: Path | None) -> dict[Row, RowResult]:
-    from tag2box.experiments.bench.rows import load_result
-
-    rows = [row for row in _rows(bench, asked, settings) if row.file(bench.results).exists()]
-    return {row: load_result(row.file(bench.results)) for row in rows}
+        bench.knowledge()
 
 
 def _print_table(asked: Specification, results: dict[Row, RowResult], console: Console) -> None:
     """A table, or a list where the screen is too narrow for one: half an interval is no interval."""
-    from rich.measure import Measurement
-    from rich.table import Table
-
-    from tag2box.experiments.bench.reports import NOTHING, make_report, sentence
-
-    made = make_report(asked, results)
+    made = reports.make_report(asked, results)
     headings, lines = made.table.headings, made.table.lines
     table = Table(*(heading.replace(", ", ",\n") for heading in headings))
     for line in lines:
@@ -239,7 +226,37 @@ def _print_table(asked: Specification, results: dict[Row, RowResult], console: C
         console.print(table)
     else:
         for method, *cells in lines:
-            shown = (f"{heading} {cell}" for heading, cell in zip(headings[1:], cells, strict=True) if cell != NOTHING)
-            console.print(f"{method}: {'; '.join(shown)}", markup=False, soft_wrap=True)
+            shown = (
+                f"{heading} {cell}"
+                for heading, cell in zip(headings[1:], cells, strict=True)
+                if cell != reports.NOTHING
+            )
+            console.print(f"{method}: {'; '.join(shown)}", soft_wrap=True)
     for comparison in made.comparisons:
-        console.print(sentence(comparison), markup=False, soft_wrap=True)
+        console.print(reports.sentence(comparison), soft_wrap=True)
+
+
+def _say(console: Console) -> Callable[[str], None]:
+    return lambda words: console.print(words, soft_wrap=True)
+
+
+def _trials(
+    bench: Workbench, dataset: str, settings: Path | None, tasks: int, seed: int, console: Console
+) -> list[TrustTrial]:
+    chosen = bench.settings(settings)
+    _prepare(bench, dataset, console)
+    return trust_trials(bench, dataset, chosen, tasks, seed, partial(step_progress, console=console))
+
+
+def _print_figures(trials: list[TrustTrial], fitted: Calibration, console: Console) -> None:
+    seen = trust_figures(trials, fitted)
+    lines = [
+        f"{seen.boxes:,} boxes in {seen.tasks:,} tasks: {seen.wrong:.1%} wrong, mean doubt {seen.doubt:.1%}.",
+        f"The {FRONT:.0%} most doubtful boxes hold {seen.wrong_in_front:.1%} of the wrong ones.",
+        f"{seen.absent:.1%} of the tags are wrong; the first {FRONT:.0%} suspects hold {seen.absent_in_front:.1%} of "
+        f"them; {seen.named:.1%} are named, {seen.named_rightly:.1%} of these rightly.",
+        f"New photos at the default threshold: {seen.found.right:,} found, {seen.found.wrong:,} wrong, "
+        f"{seen.found.missed:,} missed, F1 {seen.found.f1:.3f} (half of the photos do not show the class).",
+    ]
+    for line in lines:
+        console.print(line, soft_wrap=True)

@@ -1,4 +1,4 @@
-"""``tag2box detect``."""
+"""``tag2box detect`` and ``tag2box classes``: known things in new photos, and the files that know them."""
 
 from __future__ import annotations
 
@@ -10,19 +10,20 @@ from typing import Annotated, Any
 
 import typer
 from rich.console import Console
+from rich.table import Table
 
 from tag2box.cli.arguments import ModelFolder, SkipBad
 from tag2box.cli.terminal import plain_console, step_progress
 from tag2box.data.formats.coco_results import coco_results, ids_from, ids_in_order
 from tag2box.data.photo_files import PhotoFile, expand_places, find_photos
 from tag2box.errors import PhotoError
-from tag2box.extract import open_extractor
+from tag2box.extract import open_pixels, unreadable_photos
 from tag2box.files import write_json
-from tag2box.product.class_file import load_classes, require_extractor
-from tag2box.product.detecting import Detector, at_least, detect_photos, features_beside
-from tag2box.product.drawing import draw_detections
-from tag2box.product.knowledge import knowledge_of
+from tag2box.model import Model
+from tag2box.product.class_file import KnownClass, load_classes, merge_classes, require_extractor, save_classes
+from tag2box.product.detecting import Detector, detect_photos, features_beside
 from tag2box.types import Detections
+from tag2box.viz import class_colours, draw_detections, drawing_paths
 
 
 def detect(
@@ -55,23 +56,27 @@ def detect(
     if truth is not None and output is None:
         raise typer.BadParameter("ids are for results: name a file for them with -o.", param_hint="--ids-from")
     console, known = plain_console(stderr=as_json), load_classes(classes)
-    extractor = open_extractor(model, threads=1)
-    require_extractor(known, extractor.fingerprint, str(classes))
-    detector, photos = Detector(known, knowledge_of(extractor)), find_photos(expand_places(images))
+    opened = Model.open(model, threads=1)
+    require_extractor(known, opened.fingerprint, str(classes))
+    detector, photos = Detector(known, opened), find_photos(expand_places(images))
     names = [photo.image_id for photo in photos]
     ids = ids_in_order(names, known.labels) if truth is None else ids_from(truth, names, known.labels)
+    drawings, colours = drawing_paths(draw, photos) if draw is not None else {}, class_colours(known.labels)
     _make_folders(output and output.parent, draw)
     results: list[dict[str, Any]] = []
     unreadable: list[PhotoError] = []
-    everything = detect_photos(detector, extractor, photos, output and features_beside(output))
+    everything = detect_photos(detector, opened.extractor, photos, output and features_beside(output))
     with step_progress("Detecting", len(photos), console) as advance, closing(everything):
-        for done, (photo, found) in enumerate(everything, 1):
+        for done, (photo, looked) in enumerate(everything, 1):
             advance(done, {})
-            if isinstance(found, PhotoError):
-                unreadable.append(found)
+            if isinstance(looked, PhotoError):
+                unreadable.append(looked)
                 continue
-            results += coco_results(photo.image_id, found, ids)
-            _show(photo, at_least(found, min_score), draw, as_json, console)
+            results += coco_results(photo.image_id, looked.found, ids)
+            shown = looked.found[looked.found.scores >= min_score]
+            if drawings:
+                draw_detections(drawings[photo.image_id], photo.path, looked.size, shown, colours, open_pixels)
+            _print_photo(photo, shown, as_json, console)
     if output is not None:
         _write_results(results, output, console)
     _report_unreadable(unreadable, len(photos), skip_bad, console)
@@ -84,9 +89,7 @@ def _make_folders(*folders: Path | None) -> None:
             folder.mkdir(parents=True, exist_ok=True)
 
 
-def _show(photo: PhotoFile, found: Detections, draw: Path | None, as_json: bool, console: Console) -> None:
-    if draw is not None:
-        draw_detections(photo.path, found, draw / f"{photo.image_id}.jpg")
+def _print_photo(photo: PhotoFile, found: Detections, as_json: bool, console: Console) -> None:
     if as_json:
         boxes = [
             {"label": one.label, "score": round(one.score, 4), "box": [round(v, 1) for v in one.box]} for one in found
@@ -108,11 +111,60 @@ def _write_results(results: list[dict[str, Any]], output: Path, console: Console
 
 
 def _report_unreadable(unreadable: list[PhotoError], photos: int, skip_bad: bool, console: Console) -> None:
+    if unreadable and not skip_bad:
+        raise unreadable_photos(unreadable, photos)
     for error in unreadable:
         console.print(f"Left out: {error.wrong}", soft_wrap=True)
-    if unreadable and not skip_bad:
-        raise PhotoError(
-            f"{len(unreadable)} of {photos} photos could not be read; all others were looked at.",
-            "pictures that are whole",
-            "replace or remove them, or add --skip-bad.",
-        )
+
+
+classes_app = typer.Typer(help="List, merge and remove the classes of class files.", no_args_is_help=True)
+
+ClassFile = Annotated[Path, typer.Argument(help="A file written by tag2box fit.", show_default=False)]
+Output = Annotated[
+    Path, typer.Option("-o", "--output", dir_okay=False, help="Class file to write.", show_default=False)
+]
+
+
+@classes_app.command("list")
+def list_classes(file: ClassFile) -> None:
+    """Say what a class file knows."""
+    known = load_classes(file)
+    table = Table("class", "photos", "expected right", "learned", title=f"{file} · {known.fingerprint}")
+    for each in known.classes:
+        photos, learned = (str(each.provenance.get(name, "?")) for name in ("photos", "learned"))
+        table.add_row(each.label, photos, _expected_right(each), learned)
+    plain_console().print(table)
+
+
+def _expected_right(known: KnownClass) -> str:
+    doubt = known.provenance.get("mean_doubt")
+    return f"{1.0 - doubt:.0%}" if isinstance(doubt, float) else "?"
+
+
+@classes_app.command("merge")
+def merge(
+    files: Annotated[list[Path], typer.Argument(help="Class files of one extractor.", show_default=False)],
+    output: Output,
+) -> None:
+    """Put the classes of several files into one."""
+    sets = [load_classes(file) for file in files]
+    for file, each in zip(files, sets, strict=True):
+        require_extractor(each, sets[0].fingerprint, str(file))
+    known = merge_classes(sets)
+    save_classes(output, known)
+    plain_console().print(f"{', '.join(known.labels) or 'nothing'} in {output}.", soft_wrap=True)
+
+
+@classes_app.command("remove")
+def remove(
+    file: ClassFile,
+    names: Annotated[list[str], typer.Argument(help="Classes to remove.", show_default=False)],
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", dir_okay=False, help="Class file to write; else the same.")
+    ] = None,
+) -> None:
+    """Forget classes; the others stay as they are."""
+    left = load_classes(file).without(names)
+    save_classes(output or file, left)
+    said = ", ".join(left.labels) or "nothing"
+    plain_console().print(f"{said} left in {output or file}.", soft_wrap=True)

@@ -9,12 +9,11 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from tag2box.cli.endings import WRONG_INPUT, exit_code_of
-from tag2box.cli.terminal import step_progress
+from tag2box.cli.terminal import plain_console, show_stages
 from tag2box.product.doctor import Finding, State, examine
 
 SIGNS = {"ok": "✓", "note": "·", "problem": "✗"}
@@ -28,12 +27,12 @@ def demo(
     ),
 ) -> None:
     """Run the whole story on photos that ship with the package, offline: localize, fit, detect, evaluate."""
-    from tag2box.product.demo import demo_size, run_demo
+    from tag2box.product.demo import run_demo
 
-    console = Console(highlight=False)
+    console = plain_console()
     output.mkdir(parents=True, exist_ok=True)
-    with step_progress("Extracting", demo_size(), console) as report:
-        results = run_demo(output, console.print, report)
+    with show_stages(console) as show:
+        results = run_demo(output, console.print, show)
     table = Table(title="What the tags alone taught")
     table.add_column("measure")
     table.add_column("result", justify="right")
@@ -49,7 +48,7 @@ def demo(
 
 def doctor(as_json: Annotated[bool, typer.Option("--json", help="Print JSON, for scripts.")] = False) -> None:
     """Say what is installed, missing or wrong; exit code 2 if something is wrong."""
-    console = Console(highlight=False)
+    console = plain_console()
     found = []
     for finding in examine():
         found.append(finding)

@@ -5,17 +5,33 @@ from __future__ import annotations
 from enum import StrEnum
 from math import isnan
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 from rich.table import Table
 
 from tag2box.cli.arguments import ModelFolder, SplitName, StoreFolder, TruthFile
-
-if TYPE_CHECKING:
-    from tag2box.data import Dataset
-    from tag2box.evaluation import Interval
+from tag2box.cli.terminal import plain_console, step_progress
+from tag2box.data import Dataset, read_dataset
+from tag2box.evaluation import Interval
+from tag2box.experiments.bench.tasks import Pool
+from tag2box.experiments.bench.workbench import classes_named
+from tag2box.experiments.colocalization import METHODS, draw_tasks, outcomes
+from tag2box.experiments.features import (
+    base_average_precision,
+    describe_objects,
+    draw_objects,
+    feature_parts,
+    prototype_accuracy,
+)
+from tag2box.experiments.recall import OVERLAPS, cover_objects, recall_by_rules
+from tag2box.extract import model_folder, open_extractor
+from tag2box.extract.card import add_metrics
+from tag2box.methods.lineup import LINEUP
+from tag2box.methods.localizers import VmfMil
+from tag2box.model import KNOWLEDGE_NAME, LOCALIZER, SETTINGS_NAME, Model, load_knowledge, load_settings
+from tag2box.product.rehearsal import rehearse
+from tag2box.store import FeatureStore
 
 measure_app = typer.Typer(help="Measure how good an extractor is, on images with boxes.", no_args_is_help=True)
 
@@ -45,11 +61,7 @@ def recall(
     card: CardEntry = None,
 ) -> None:
     """Say how many objects the regions cover."""
-    from tag2box.cli.terminal import step_progress
-    from tag2box.experiments.recall import OVERLAPS, cover_objects
-    from tag2box.store import FeatureStore
-
-    console = Console(highlight=False)
+    console = plain_console()
     images = [image for image in _dataset(truth, classes, split).images if image.tags]
     with step_progress("Comparing", len(images), console) as advance:
         covered = cover_objects(FeatureStore(store), images, advance)
@@ -75,11 +87,7 @@ def rules(
     model: ModelFolder = None,
 ) -> None:
     """Say what each rule of proposing is worth, one changed at a time: ask a model that never learned the classes."""
-    from tag2box.cli.terminal import step_progress
-    from tag2box.experiments.proposal_rules import recall_by_rules
-    from tag2box.extract import open_extractor
-
-    console = Console(highlight=False)
+    console = plain_console()
     shown = [image for image in _dataset(truth, classes, split).images if image.tags]
     chosen = shown[:: max(1, len(shown) // images)][:images]
     with step_progress("Proposing", len(chosen), console) as advance:
@@ -105,34 +113,17 @@ def prototypes(
     card: CardEntry = None,
 ) -> None:
     """Say how well features of true boxes tell the classes apart: nearest prototype of five."""
-    import numpy as np
-
-    from tag2box.arrays import unit_rows
-    from tag2box.cli.terminal import step_progress
-    from tag2box.experiments.prototypes import centered, draw_objects, prototype_accuracy
-    from tag2box.extract import open_extractor
-
-    console = Console(highlight=False)
+    console = plain_console()
     dataset = _dataset(truth, classes, split)
     extractor = open_extractor(model)
     objects = draw_objects(dataset.images, dataset.classes, seed)
-    rows = []
     with step_progress("Describing", len(objects), console) as advance:
-        for done, thing in enumerate(objects, 1):
-            seen = extractor.see_file(thing.image.path)
-            rows.append(extractor.describe(seen, thing.image.truth.boxes[[thing.row]]).features[0])
-            advance(done, {})
-    raw = np.stack(rows).astype(np.float64)
-    labels = [thing.label for thing in objects]
-    parts = {"features": raw, "backbone part": raw[:, : extractor.card.pooled]}
-    parts |= {"embedding part": raw[:, extractor.card.pooled :]} if extractor.card.embedding else {}
+        described = describe_objects(extractor, objects, advance)
     figures = {}
-    for name, values in parts.items():
-        unit, _ = unit_rows(name, values)
-        for title, seen_from in ((name, unit), (f"{name}, centred", centered(unit))):
-            accuracy = prototype_accuracy(seen_from, labels, episodes, seed)
-            console.print(f"{title:24s} {_shown(accuracy)}")
-            figures[title] = _interval(accuracy)
+    for title, features in feature_parts(described, extractor.card).items():
+        accuracy = prototype_accuracy(features, [thing.label for thing in objects], episodes, seed)
+        console.print(f"{title:24s} {_shown(accuracy)}")
+        figures[title] = _interval(accuracy)
     _write(model, card, {f"{len(dataset.classes)}-way 5-shot prototypes on true boxes": figures})
 
 
@@ -144,12 +135,7 @@ def base(
     card: CardEntry = None,
 ) -> None:
     """Say how well the model detects the classes that it was trained on."""
-    from tag2box.cli.terminal import step_progress
-    from tag2box.data import read_dataset
-    from tag2box.experiments.base_detection import base_average_precision
-    from tag2box.extract import open_extractor
-
-    console = Console(highlight=False)
+    console = plain_console()
     extractor = open_extractor(model)
     known = read_dataset(truth).only(extractor.card.trained_on["classes"]).images[:images]
     with step_progress("Detecting", len(known), console) as advance:
@@ -173,21 +159,14 @@ def colocalization(
     card: CardEntry = None,
 ) -> None:
     """Find the class that a few images share, in them and in one more; report macro CorLoc."""
-    from tag2box.cli.terminal import step_progress
-    from tag2box.experiments.bench.trials import Pool
-    from tag2box.experiments.colocalization import METHODS, draw_tasks, outcomes
-    from tag2box.extract import model_folder
-    from tag2box.methods.lineup import SETTINGS_NAME, load_choice
-    from tag2box.methods.localizers import load_background
-    from tag2box.product.knowledge import BACKGROUND_NAME, LOCALIZER, make_localizer
-    from tag2box.store import FeatureStore
-
     folder = model_folder(model)
-    chosen = load_choice(settings or folder / SETTINGS_NAME, [LOCALIZER])[LOCALIZER]
-    localizer = make_localizer(load_background(background or folder / BACKGROUND_NAME), chosen)
+    chosen = load_settings(settings or folder / SETTINGS_NAME).of(LOCALIZER)
+    localizer = LINEUP[LOCALIZER].build(load_knowledge(background or folder / KNOWLEDGE_NAME), chosen)
+    if not isinstance(localizer, VmfMil):
+        raise TypeError(f"{LOCALIZER} is not vMF-MIL")
     dataset = _dataset(truth, classes, split)
     pool, tasks = Pool.of(FeatureStore(store), dataset), draw_tasks(dataset, shots, episodes, seed)
-    console = Console(highlight=False)
+    console = plain_console()
     console.print(", ".join(f"{name.replace('_', ' ')} {value:g}" for name, value in chosen.items()))
     with step_progress("Localizing", METHODS * len(tasks), console) as advance:
         found = outcomes(pool, tasks, localizer, advance)
@@ -205,25 +184,15 @@ def product(
     model: ModelFolder = None,
 ) -> None:
     """Use the product as a person would: tag a few photos of each class, detect in the rest; CorLoc and AP50."""
-    from tag2box.cli.terminal import step_progress
-    from tag2box.data import read_dataset
-    from tag2box.extract import open_extractor
-    from tag2box.product.knowledge import knowledge_of
-    from tag2box.product.rehearsal import rehearse
-    from tag2box.store import FeatureStore
-
-    console = Console(highlight=False)
-    dataset, knowledge = read_dataset(truth), knowledge_of(open_extractor(model))
+    console = plain_console()
+    dataset, opened = read_dataset(truth), Model.open(model)
     with step_progress("Rehearsing", draws, console) as advance:
-        found = rehearse(dataset, FeatureStore(store), knowledge, shots, draws, advance)
+        found = rehearse(dataset, FeatureStore(store), opened, shots, draws, advance)
     console.print(f"{len(dataset.classes)} classes, {shots} tagged photos of each, {draws} draws")
     console.print(f"  CorLoc in the tagged photos {_shown(found.corloc)}\n  AP50 in the others {_shown(found.ap50)}")
 
 
 def _dataset(truth: Path, classes: Classes, split: str) -> Dataset:
-    from tag2box.data import read_dataset
-    from tag2box.experiments.bench.sources import classes_named
-
     dataset = read_dataset(truth)
     return dataset.only(classes_named(classes, dataset, split))
 
@@ -244,14 +213,6 @@ def _shown(interval: Interval) -> str:
 
 
 def _write(model: Path | None, name: str | None, figures: dict[str, Any]) -> None:
-    """Put figures into the card of a model."""
-    from dataclasses import replace
-
-    from tag2box.extract import CARD_NAME, model_folder, read_card, write_card
-
-    if name is None:
-        return
-    folder = model_folder(model)
-    known = read_card(folder)
-    metrics = known.metrics | {name: known.metrics.get(name, {}) | figures}
-    write_card(folder / CARD_NAME, replace(known, metrics=metrics))
+    """Put figures into the card of a model, if a name for them was given."""
+    if name is not None:
+        add_metrics(model_folder(model), name, figures)

@@ -1,13 +1,20 @@
-"""``tag2box store``: looks into feature stores."""
+"""``tag2box extract`` and ``tag2box store``: makes feature stores, and looks into them."""
 
 from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
 
 import typer
 from rich.progress import track
 
-from tag2box.cli.arguments import StoreFolder
-from tag2box.cli.console import plain_console
+from tag2box.cli.arguments import A_DATASET, ModelFolder, StoreFolder
+from tag2box.cli.terminal import plain_console, step_progress
+from tag2box.data import read_dataset
+from tag2box.data.photo_files import PhotoFile, find_photos, say_skipped, skipped_photos
+from tag2box.extract import REGIONS, extract_photos, open_extractor, unreadable_photos
 from tag2box.store import FeatureStore
+from tag2box.words import counted
 
 store_app = typer.Typer(help="Look into a feature store.", no_args_is_help=True)
 
@@ -34,3 +41,32 @@ def verify(folder: StoreFolder) -> None:
     ):
         pass
     plain_console().print(f"{len(store):,} images in {len(store.shards):,} shard(s) are sound.")
+
+
+def extract(
+    images: Annotated[
+        list[Path],
+        typer.Argument(help=f"Pictures, folders of pictures, or {A_DATASET}.", show_default=False),
+    ],
+    output: Annotated[Path, typer.Option("-o", "--output", help="Folder of the store.", show_default=False)],
+    model: ModelFolder = None,
+    regions: Annotated[int, typer.Option(min=1, help="Regions of a photo, beside the whole.")] = REGIONS,
+    skip_bad: Annotated[bool, typer.Option(help="End well even if some pictures cannot be read.")] = False,
+) -> None:
+    """Find and describe the regions of photos, once, for everything that follows."""
+    annotated = [path for path in images if path.suffix.lower() in {".json", ".txt"}]
+    photos = [PhotoFile(image.image_id, image.path) for path in annotated for image in read_dataset(path).images]
+    places = [path for path in images if path not in annotated]
+    photos += find_photos(places) if places else []
+    console = plain_console()
+    extractor = open_extractor(model, regions=regions, threads=1)
+    with step_progress("Extracting", len(photos), console) as advance:
+        outcome = extract_photos(extractor, photos, output, advance)
+    again = f" ({outcome.known:,} were there already)" if outcome.known else ""
+    console.print(f"{counted(outcome.written, 'photo')} into {output}{again}.", soft_wrap=True)
+    if skipped_photos(places):
+        console.print(say_skipped(skipped_photos(places)), soft_wrap=True)
+    if outcome.unreadable and not skip_bad:
+        raise unreadable_photos(outcome.unreadable, len(photos))
+    for error in outcome.unreadable:
+        console.print(f"Not read: {error.wrong}", soft_wrap=True)

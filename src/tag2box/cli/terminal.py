@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from importlib import metadata
 from importlib.util import find_spec
 
@@ -13,7 +13,8 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from tag2box.errors import InputError
-from tag2box.progress import Report
+from tag2box.product.events import TITLES, Advanced, Began, Ended, Event, Listener
+from tag2box.progress import Report, silent
 
 SECONDS_BETWEEN_LINES = 30.0
 
@@ -33,6 +34,24 @@ def step_progress(title: str, total: int, console: Console) -> Iterator[Report]:
     with Progress(*columns, TextColumn("{task.fields[figures]}"), console=console) as bar:
         task = bar.add_task(title, total=total, figures="")
         yield lambda done, figures: bar.update(task, completed=done, figures=_shown(figures))
+
+
+@contextmanager
+def show_stages(console: Console) -> Iterator[Listener]:
+    """Shows the stages of a run as they come, each with the time that is left."""
+    with ExitStack() as shown:
+        report: Report = silent
+
+        def listen(event: Event) -> None:
+            nonlocal report
+            if isinstance(event, Began):
+                report = shown.enter_context(step_progress(TITLES[event.stage], event.total, console))
+            elif isinstance(event, Advanced):
+                report(event.done, {})
+            elif isinstance(event, Ended):
+                shown.close()
+
+        yield listen
 
 
 def _lines(title: str, total: int, console: Console) -> Report:

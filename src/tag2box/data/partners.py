@@ -22,15 +22,13 @@ def find_partners(names: Sequence[str], truth: Dataset) -> list[DatasetImage | N
     by_path, by_end = _by_path(truth), _by_end(truth)
     flat = flat_names(names)
     found = [_likest(name, other, by_path, by_end) for name, other in zip(names, flat, strict=True)]
-    best: dict[str, tuple[int, str]] = {}
-    for name, (image, shared) in zip(names, found, strict=True):
-        if image is None:
-            continue
-        before = best.get(image.image_id)
-        if before and before[0] == shared:
-            raise _mismatch(f"{before[1]!r} and {name!r} both look like {image.path} of the truth.")
-        best[image.image_id] = max(before or (0, ""), (shared, name))
-    return [image if image and best[image.image_id][0] == shared else None for image, shared in found]
+    most: dict[str, int] = {}
+    for image, shared in found:
+        if image:
+            most[image.image_id] = max(shared, most.get(image.image_id, 0))
+    partners = [image if image and shared == most[image.image_id] else None for image, shared in found]
+    _require_distinct(names, partners)
+    return partners
 
 
 def require_same_size(name: str, size: tuple[int, int], image: DatasetImage) -> None:
@@ -39,6 +37,13 @@ def require_same_size(name: str, size: tuple[int, int], image: DatasetImage) -> 
         raise _mismatch(
             f"{name!r} is {size[1]} x {size[0]} pixels large, {image.path} of the truth {image.width} x {image.height}."
         )
+
+
+def _require_distinct(names: Sequence[str], partners: Sequence[DatasetImage | None]) -> None:
+    taken: dict[str, str] = {}
+    for name, image in zip(names, partners, strict=True):
+        if image and taken.setdefault(image.image_id, name) != name:
+            raise _mismatch(f"{taken[image.image_id]!r} and {name!r} both look like {image.path} of the truth.")
 
 
 def _by_path(truth: Dataset) -> dict[str, DatasetImage]:

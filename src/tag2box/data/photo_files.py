@@ -35,7 +35,7 @@ class PhotoFile(NamedTuple):
 def open_heif() -> bool:
     """Let Pillow open HEIC and HEIF, if the package for that is installed; whether it is."""
     try:
-        import_module("pillow_heif").register_heif_opener()
+        import_module("pi_heif").register_heif_opener()
     except ImportError:
         return False
     return True

@@ -71,7 +71,7 @@ def clean_name(word: str) -> str:
 
 
 def name_fault(name: object) -> str:
-    """What is wrong with the name of a thing, as the end of a sentence; empty if it will do."""
+    """What is wrong with the name of a thing as it stands, as the end of a sentence; empty if it will do."""
     if not isinstance(name, str):
         return "is not a text"
     clean = clean_name(name)
@@ -79,7 +79,7 @@ def name_fault(name: object) -> str:
         return "is empty"
     if len(clean) > LONGEST_TAG:
         return f"has {len(clean)} characters"
-    if any(unicodedata.category(letter) in {"Cc", "Cs"} for letter in clean):
+    if any(unicodedata.category(letter) in {"Cc", "Cs"} for letter in name):
         return "has characters that cannot be shown"
     if clean == NONE:
         return "is the name of the folder for photos without any of the things: here, give such a photo no tag"
@@ -88,16 +88,18 @@ def name_fault(name: object) -> str:
 
 def clean_tags(words: Iterable[str], where: str) -> frozenset[str]:
     """The words as tags: clean, empty ones dropped; ``where`` they stood is for the message."""
-    tags = frozenset(clean_name(word) for word in words) - {""}
-    for tag in sorted(tags):
-        fault = name_fault(tag)
+    tags = set()
+    for word in words:
+        tag = clean_name(word) if isinstance(word, str) else word
+        fault = name_fault(tag) if tag != "" else ""
         if fault:
             raise TagsError(
                 f"{where}: the tag {_shortened(tag)!r} {fault}.",
                 f"a word or a few, at most {LONGEST_TAG} characters",
                 "write another tag.",
             )
-    return tags
+        tags.add(tag)
+    return frozenset(tags - {""})
 
 
 def split_tags(text: str) -> list[str]:
@@ -105,27 +107,28 @@ def split_tags(text: str) -> list[str]:
     return text.split(SEPARATOR)
 
 
-def photos_by_tag(tags: Mapping[str, Collection[str]]) -> tuple[dict[str, list[str]], list[str]]:
-    """Tag → photos, for tags of two photos or more, and the tags that have fewer; both sorted."""
+def shared_tags(
+    tags: Mapping[str, Collection[str]], one_is_enough: Collection[str] = ()
+) -> tuple[dict[str, list[str]], list[str]]:
+    """Tag → photos, for tags that can be learned, and the tags that one photo alone has; both sorted.
+
+    Of the tags in ``one_is_enough`` somebody has said where the thing is, so that one photo will do. It is refused if
+    nothing can be learned.
+    """
     found: dict[str, list[str]] = {}
     for name, words in tags.items():
         for word in words:
             found.setdefault(word, []).append(name)
-    enough = {word: found[word] for word in sorted(found) if len(found[word]) >= FEWEST}
-    return enough, sorted(set(found) - set(enough))
-
-
-def shared_tags(photos: Iterable[TaggedPhoto]) -> tuple[dict[str, list[str]], list[str]]:
-    """Tag → names of photos, for the tags that can be learned, and the tags of one photo; refused if all are such."""
-    by_tag, left_out = photos_by_tag({photo.name: photo.tags for photo in photos})
-    if not by_tag:
+    enough = {word: found[word] for word in sorted(found) if len(found[word]) >= FEWEST or word in one_is_enough}
+    left_out = sorted(set(found) - set(enough))
+    if not enough:
         alone = f"; with one photo: {', '.join(left_out)}" if left_out else ""
         raise TagsError(
             f"no tag has two photos that can be used{alone}.",
             "at least two photos of the same thing; five to ten work well",
             "add photos.",
         )
-    return by_tag, left_out
+    return enough, left_out
 
 
 def _require_tags(folder: Path, tags: Mapping[Path, frozenset[str]], source: str) -> None:
@@ -150,5 +153,5 @@ def _name(path: Path, folder: Path) -> str:
     return name
 
 
-def _shortened(tag: str) -> str:
-    return tag if len(tag) <= LONGEST_TAG else f"{tag[:40]}…"
+def _shortened(tag: object) -> object:
+    return tag if not isinstance(tag, str) or len(tag) <= LONGEST_TAG else f"{tag[:40]}…"

@@ -13,10 +13,11 @@ from tag2box.boxes import box_overlaps
 from tag2box.data import Dataset, EpisodeSampler, classes_uniformly, pool_of
 from tag2box.evaluation import Interval, match_voc, task_bootstrap
 from tag2box.experiments.bench.figures_of_merit import RESAMPLES, macro_corloc, query_hits
-from tag2box.experiments.bench.trials import Pool, Trial, try_method
+from tag2box.experiments.bench.tasks import Pool, Trial, try_method
 from tag2box.methods.floors import Floor, objectness, whole_image
 from tag2box.methods.learners import ObjectLearner
-from tag2box.methods.localizers import VmfMil, center_bag, given
+from tag2box.methods.localizers import VmfMil, given
+from tag2box.methods.view import center_bag
 from tag2box.progress import Report
 from tag2box.types import Episode
 

@@ -1,7 +1,15 @@
 """From photos to bags: pictures in, regions with features out."""
 
 from tag2box.data.photo_files import PhotoFile, find_photos
-from tag2box.extract.batch import BatchOutcome, each_bag, each_result, extract_photos, require_unchanged, store_header
+from tag2box.extract.batch import (
+    BatchOutcome,
+    each_bag,
+    each_result,
+    extract_photos,
+    require_unchanged,
+    store_header,
+    unreadable_photos,
+)
 from tag2box.extract.card import BOX_GRAPH, CARD_NAME, PHOTO_GRAPH, REGIONS, Card, read_card, write_card
 from tag2box.extract.extractor import Describer, Extracted, Extractor, Picture, Proposed, Proposer
 from tag2box.extract.objectness import Candidates, Objectness
@@ -46,5 +54,6 @@ __all__ = [
     "require_unchanged",
     "shipped_model",
     "store_header",
+    "unreadable_photos",
     "write_card",
 ]

@@ -23,8 +23,8 @@ SHARD_BYTES = 64 * 1024**2
 """Smaller than a store's usual shards: what a crash can cost is a minute."""
 AHEAD = 4
 """Photos that each worker may be ahead of the writer."""
-NAMED = 5
-"""Photos that an error names; of more it says how many."""
+NAMED, SHOWN = 5, 20
+"""Photos that an error names in a line, or one below the other; of more it says how many."""
 
 Result = Extracted | PhotoError
 
@@ -124,6 +124,17 @@ def require_unchanged(store: FeatureStore, photos: Sequence[PhotoFile]) -> None:
             "the same photos as before; new ones may be added, under names of their own",
             f"choose another folder with -o, or delete {store.folder} to look at all photos again.",
         )
+
+
+def unreadable_photos(errors: Sequence[PhotoError], photos: int) -> PhotoError:
+    """What to say when some of the photos cannot be read, and all others are done."""
+    shown = [f"\n  {error.wrong}" for error in errors[:SHOWN]]
+    more = f"\n  and {len(errors) - SHOWN:,} more" if len(errors) > SHOWN else ""
+    return PhotoError(
+        f"{len(errors):,} of {photos:,} photos cannot be read:{''.join(shown)}{more}",
+        "pictures that are whole",
+        "replace or remove them and run the same command again (what is done stays), or add --skip-bad.",
+    )
 
 
 def _finished(photo: PhotoFile, future: Future[Result]) -> tuple[PhotoFile, Result]:

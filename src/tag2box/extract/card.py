@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, Self, final
 
@@ -99,6 +99,13 @@ def file_hash(path: Path) -> str:
 def write_card(path: Path, card: Card) -> None:
     """Write a card as JSON."""
     write_json(path, asdict(card))
+
+
+def add_metrics(folder: Path, name: str, figures: dict[str, Any]) -> None:
+    """Put figures into the card of the model in ``folder``, beside others that it has under that name."""
+    card = read_card(folder)
+    metrics = card.metrics | {name: card.metrics.get(name, {}) | figures}
+    write_card(folder / CARD_NAME, replace(card, metrics=metrics))
 
 
 def read_card(folder: Path) -> Card:

@@ -17,6 +17,7 @@ import numpy.typing as npt
 from PIL import Image, ImageOps, UnidentifiedImageError
 
 from tag2box.arrays import require_number
+from tag2box.data.photo_files import HEIF_ENDINGS, HEIF_REMEDY, open_heif
 from tag2box.errors import PhotoError, reason_of
 
 Pixels = npt.NDArray[np.uint8]
@@ -59,12 +60,16 @@ def load_photo(path: Path, *longest: int) -> Photo:
     8-bit RGB; of an animation, the first frame counts. Beyond 178 megapixels Pillow suspects an attack and refuses.
     """
     _check_sides(longest)
-    content = _read(path)
+    content, reads_heif = _read(path), open_heif()
     try:
         with Image.open(io.BytesIO(content)) as picture:
             return _photo(picture, longest, hashlib.sha256(content).hexdigest())
     except UnidentifiedImageError as error:
-        raise _unreadable(path, "it is not a picture in any format that Pillow knows") from error
+        lacks_heif = path.suffix.lower() in HEIF_ENDINGS and not reads_heif
+        reason = (
+            f"reading it needs {HEIF_REMEDY}" if lacks_heif else "it is not a picture in any format that Pillow knows"
+        )
+        raise _unreadable(path, reason) from error
     except Exception as error:  # a broken file can make a decoder raise anything
         raise _unreadable(path, reason_of(error)) from error
 

@@ -6,10 +6,10 @@ C = classes, d = feature dimension
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Self, final
+from typing import Any, final
 
 import numpy as np
 from safetensors import SafetensorError
@@ -19,7 +19,6 @@ from tag2box.arrays import Array, Float32s, frozen, require_finite, require_numb
 from tag2box.data.tags import name_fault
 from tag2box.errors import ClassFileError, reason_of
 from tag2box.files import read_tensors, replacing
-from tag2box.product.learning import LearnedClass, provenance_of
 
 FORMAT = "tag2box-classes-1"
 DAMAGE = (OSError, ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError, SafetensorError)
@@ -49,12 +48,6 @@ class KnownClass:
         require_number(f"kappa of {self.label!r}", self.kappa, above=0.0)
         require_number(f"threshold of {self.label!r}", self.threshold)
 
-    @classmethod
-    def of(cls, learned: LearnedClass) -> Self:
-        """What to keep of a class."""
-        direction, kappa = learned.direction.astype(np.float32), learned.solution.foreground.kappa
-        return cls(learned.label, direction, kappa, learned.threshold, provenance_of(learned))
-
 
 @final
 @dataclass(frozen=True, eq=False)
@@ -74,11 +67,6 @@ class ClassSet:
                 "remove it from one of the files with tag2box classes remove.",
             )
 
-    @classmethod
-    def of(cls, fingerprint: str, learned: Iterable[LearnedClass]) -> Self:
-        """What to keep of classes that were learned from the features of an extractor."""
-        return cls(fingerprint, tuple(KnownClass.of(one) for one in learned))
-
     @property
     def labels(self) -> tuple[str, ...]:
         """Names of the classes."""
@@ -93,6 +81,10 @@ class ClassSet:
     def thresholds(self) -> dict[str, float]:
         """By class."""
         return {known.label: known.threshold for known in self.classes}
+
+    def only(self, labels: Collection[str]) -> ClassSet:
+        """These classes alone."""
+        return ClassSet(self.fingerprint, tuple(known for known in self.classes if known.label in labels))
 
     def without(self, labels: Collection[str]) -> ClassSet:
         """The other classes; one that is not there is refused."""

@@ -5,8 +5,7 @@ C = classes, R = regions of all photos
 
 from __future__ import annotations
 
-import csv
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from importlib.resources import as_file, files
 from pathlib import Path
@@ -14,28 +13,23 @@ from typing import final
 
 import numpy as np
 
-from tag2box.boxes import box_overlaps
-from tag2box.data import DatasetImage, read_coco
-from tag2box.evaluation import (
-    ap_11_points,
-    ap_101_points,
-    ap_area,
-    average_precisions,
-    is_correct,
-    macro_mean,
-    match_coco,
-    match_voc,
-)
+from tag2box.boxes import Box, box_overlaps
+from tag2box.data import DatasetImage
+from tag2box.data.doors import read_tags
+from tag2box.data.formats.coco import read_coco
+from tag2box.data.photo_files import find_photos
+from tag2box.evaluation import RULES, average_precisions, is_correct, macro_mean
 from tag2box.evaluation.matching import MIN_OVERLAP
-from tag2box.extract import Extractor, PhotoFile, extract_photos, open_extractor, open_pixels
+from tag2box.extract import extract_photos, open_pixels
 from tag2box.files import write_json
 from tag2box.methods.detectors import LikenessHead
-from tag2box.methods.localizers import VmfForeground, VmfMil
-from tag2box.methods.localizers.solution import Solution
-from tag2box.product.knowledge import knowledge_of
-from tag2box.progress import Report
+from tag2box.model import Model
+from tag2box.product.events import Advanced, Began, Ended, Listener
+from tag2box.product.finding import Found, LearnedClass
+from tag2box.product.run import Run
+from tag2box.product.run_files import FEATURES_NAME
 from tag2box.store import FeatureStore
-from tag2box.types import ProposalBag, Truth
+from tag2box.types import ProposalBag
 from tag2box.viz import (
     RIGHT,
     WRONG,
@@ -51,7 +45,6 @@ from tag2box.viz import (
 
 SHOWN_DETECTIONS = 2
 Say = Callable[[str], None]
-Solutions = dict[str, Solution[VmfForeground]]
 
 
 @final
@@ -73,102 +66,90 @@ class DemoResults:
 
 @final
 @dataclass(frozen=True, eq=False)
-class DemoPhoto:
-    """A photo with its regions; the tags are all that the method is told, the truth is for the judgement."""
+class _Judged:
+    """A photo with its true boxes, which are for the judgement alone."""
 
     image: DatasetImage
     bag: ProposalBag
-    tags: frozenset[str]
 
-    @property
-    def truth(self) -> Truth:
-        """What is really in the photo."""
-        return self.image.truth
+    def drawn(self, box: Box, label: str) -> DrawnBox:
+        """A box in green or red."""
+        return DrawnBox(np.array(box, dtype=np.float32), label, RIGHT if self.is_right(box, label) else WRONG)
+
+    def is_right(self, box: Box, label: str) -> bool:
+        """Whether the box is on a thing of the class."""
+        return is_correct(np.array(box, dtype=np.float32), self.image.truth, label)
+
+    def on_page(self, boxes: Sequence[DrawnBox], caption: str) -> PagePhoto:
+        """The photo with boxes."""
+        return PagePhoto(self.image.path, self.image.height, self.image.width, tuple(boxes), caption)
 
 
-def run_demo(folder: Path, say: Say, report: Report, model: Path | None = None) -> DemoResults:
-    """Extract, localize, fit, detect and evaluate; leaves a page, a picture, a store and the results in ``folder``."""
-    extractor = open_extractor(model, threads=1)
-    photos, queries = _load(folder, extractor, report)
-    classes = tuple(sorted({tag for photo in photos for tag in photo.tags}))
-    say("Localizing: which region do all photos with the same tag share?")
-    knowledge = knowledge_of(extractor)
-    solutions = {label: _localize(knowledge.localizer, photos, label) for label in classes}
-    _draw_em(folder / "em.png", photos, solutions)
-    say("Learning a detector of each tag and looking at the new photos.")
-    head = knowledge.head(classes, np.stack([solution.foreground.theta for solution in solutions.values()]))
-    results = _evaluate(photos, queries, solutions, head)
-    write_json(folder / "results.json", asdict(results))
-    _write_report(folder / "report.html", photos, queries, solutions, head)
+def run_demo(folder: Path, say: Say, listen: Listener, model: Path | None = None) -> DemoResults:
+    """Extract, localize, fit, detect and evaluate; leaves a page, pictures, a run and the results in ``folder``."""
+    opened = Model.open(model, threads=1)
+    with as_file(files("tag2box") / "assets" / "demo") as assets:
+        truth = {image.path.name: image for image in read_coco(assets / "truth.json").images}
+        with Run.begin(folder / "run", read_tags(assets / "photos"), opened) as run:
+            run.extract(listen)
+            queries = _queries(folder / "queries", assets / "queries", opened, listen)
+            say("Localizing: which region do all photos with the same tag share?")
+            found = run.localize(listen)
+        features = FeatureStore(folder / "run" / FEATURES_NAME)
+        support = {name: _Judged(truth[Path(name).name], features.bag(name)) for name in found.tags}
+        asked = [_Judged(truth[Path(name).name], queries.bag(name)) for name in queries.image_ids]
+        _draw_em(folder / "em.png", support, found.learned[0], opened)
+        say("Learning a detector of each tag and looking at the new photos.")
+        head = opened.learner.head(found.classes, np.stack([one.direction for one in found.learned]))
+        results = _evaluate(support, asked, found, head)
+        write_json(folder / "results.json", asdict(results))
+        _write_report(folder / "report.html", support, asked, found, head)
     return results
 
 
-def demo_size() -> int:
-    """How many photos the demo extracts."""
-    with as_file(files("tag2box") / "assets" / "demo") as assets:
-        return len(read_coco(assets / "truth.json"))
-
-
-def _load(folder: Path, extractor: Extractor, report: Report) -> tuple[list[DemoPhoto], list[DemoPhoto]]:
-    """The tagged photos and the new ones."""
-    with as_file(files("tag2box") / "assets" / "demo") as assets:
-        images = read_coco(assets / "truth.json").images
-        with (assets / "photos" / "metadata.csv").open(encoding="utf-8", newline="") as file:
-            tags = {row["file_name"]: frozenset(row["tags"].split(";")) for row in csv.DictReader(file)}
-    path = folder / f"store-{extractor.fingerprint}"
-    extract_photos(extractor, [PhotoFile(image.image_id, image.path) for image in images], path, report)
-    store = FeatureStore(path)
-    loaded = [DemoPhoto(i, store.bag(i.image_id), tags.get(i.path.name, frozenset())) for i in images]
-    return [photo for photo in loaded if photo.tags], [photo for photo in loaded if not photo.tags]
-
-
-def _tagged(photos: Sequence[DemoPhoto], label: str) -> list[DemoPhoto]:
-    return [photo for photo in photos if label in photo.tags]
-
-
-def _localize(localizer: VmfMil, photos: Sequence[DemoPhoto], label: str) -> Solution[VmfForeground]:
-    return localizer.solve([photo.bag for photo in _tagged(photos, label)], np.random.default_rng(0))
-
-
-def _chosen(photos: Sequence[DemoPhoto], solutions: Solutions, label: str) -> list[tuple[DemoPhoto, int, bool]]:
-    """For every photo with the tag: the row of its box, and whether that is right."""
-    rows = solutions[label].localization.rows
-    return [
-        (photo, int(row), is_correct(photo.bag.boxes[row], photo.truth, label))
-        for photo, row in zip(_tagged(photos, label), rows, strict=True)
-    ]
+def _queries(folder: Path, photos: Path, model: Model, listen: Listener) -> FeatureStore:
+    """The new photos, as the extractor sees them."""
+    names = find_photos([photos])
+    listen(Began("extract", len(names)))
+    extract_photos(model.extractor, names, folder, lambda done, figures: listen(Advanced("extract", done, len(names))))
+    listen(Ended("extract"))
+    return FeatureStore(folder)
 
 
 def _evaluate(
-    photos: Sequence[DemoPhoto], queries: Sequence[DemoPhoto], solutions: Solutions, head: LikenessHead
+    support: Mapping[str, _Judged], asked: Sequence[_Judged], found: Found, head: LikenessHead
 ) -> DemoResults:
-    right = [hit for label in solutions for _, _, hit in _chosen(photos, solutions, label)]
-    pairs = [(head.detect(photo.bag), photo.truth) for photo in queries]
+    right = [support[each.photo].is_right(each.box.box, each.box.label) for each in found.by_doubt()]
+    pairs = [(head.detect(photo.bag), photo.image.truth) for photo in asked]
+    precisions = {rule: macro_mean(average_precisions(pairs, head.classes, *how)) for rule, how in RULES.items()}
     return DemoResults(
         head.classes,
-        len(photos),
-        len(queries),
+        len(support),
+        len(asked),
         len(right),
         sum(right),
-        macro_mean(average_precisions(pairs, head.classes, match_voc, ap_11_points)),
-        macro_mean(average_precisions(pairs, head.classes, match_voc, ap_area)),
-        macro_mean(average_precisions(pairs, head.classes, match_coco, ap_101_points)),
+        precisions["voc_11_points"],
+        precisions["voc_area"],
+        precisions["coco_101_points"],
     )
 
 
 def _write_report(
-    path: Path, photos: Sequence[DemoPhoto], queries: Sequence[DemoPhoto], solutions: Solutions, head: LikenessHead
+    path: Path, support: Mapping[str, _Judged], asked: Sequence[_Judged], found: Found, head: LikenessHead
 ) -> None:
     sections = []
-    for label in solutions:
-        chosen = _chosen(photos, solutions, label)
-        shown = [
-            _on_page(photo, [_drawn(photo.bag.boxes[row], label, hit)], ", ".join(sorted(photo.tags)))
-            for photo, row, hit in chosen
-        ]
-        right = sum(hit for _, _, hit in chosen)
-        sections.append(PageSection(label, f"Found in {right} of the {len(shown)} photos with this tag.", shown))
-    detected = [_on_page(photo, _detections(photo, head), "") for photo in queries]
+    for one in found.learned:
+        shown, right = [], 0
+        for name, box in zip(one.photos, one.boxes, strict=True):
+            shown.append(
+                support[name].on_page([support[name].drawn(box.box, one.label)], ", ".join(sorted(found.tags[name])))
+            )
+            right += support[name].is_right(box.box, one.label)
+        sections.append(PageSection(one.label, f"Found in {right} of the {len(shown)} photos with this tag.", shown))
+    detected = [
+        photo.on_page([photo.drawn(each.box, each.label) for each in head.detect(photo.bag)[:SHOWN_DETECTIONS]], "")
+        for photo in asked
+    ]
     words = f"The {SHOWN_DETECTIONS} likeliest things in photos without a tag."
     sections.append(PageSection("New photos", words, detected))
     words = (
@@ -180,40 +161,22 @@ def _write_report(
     )
 
 
-def _detections(photo: DemoPhoto, head: LikenessHead) -> list[DrawnBox]:
-    best = list(head.detect(photo.bag))[:SHOWN_DETECTIONS]
-    return [
-        _drawn(
-            np.asarray(one.box, dtype=np.float32), one.label, is_correct(np.asarray(one.box), photo.truth, one.label)
-        )
-        for one in best
+def _draw_em(path: Path, support: Mapping[str, _Judged], one: LearnedClass, model: Model) -> None:
+    """A tag's EM run as a picture."""
+    tagged = [support[name] for name in one.photos]
+    solution = model.learner.learn([photo.bag for photo in tagged], (), np.random.default_rng(0)).solution
+    features = np.concatenate([view.features for view in solution.views])  # (R, d)
+    right = [
+        (box_overlaps(photo.bag.boxes, photo.image.truth.of_class(one.label).boxes) >= MIN_OVERLAP).any(axis=1)
+        for photo in tagged
     ]
-
-
-def _drawn(box: np.ndarray, label: str, right: bool) -> DrawnBox:
-    return DrawnBox(box, label, RIGHT if right else WRONG)
-
-
-def _on_page(photo: DemoPhoto, boxes: list[DrawnBox], caption: str) -> PagePhoto:
-    return PagePhoto(photo.image.path, photo.image.height, photo.image.width, tuple(boxes), caption)
-
-
-def _draw_em(path: Path, photos: Sequence[DemoPhoto], solutions: Solutions) -> None:
-    """The first tag's EM run as a picture."""
-    label, solution = next(iter(solutions.items()))
-    tagged = _tagged(photos, label)
-    views = [solution.view(photo.bag) for photo in tagged]
-    features = np.concatenate([rows for rows, _ in views])  # (R, d)
-    right = [(box_overlaps(p.bag.boxes, p.truth.of_class(label).boxes) >= MIN_OVERLAP).any(axis=1) for p in tagged]
     replay = EmReplay(
         likeness=[features @ step.foreground.theta for step in solution.steps],
         weights=[step.weights for step in solution.steps],
         likelihoods=[step.likelihood for step in solution.steps],
-        background=np.concatenate([background for _, background in views]),
+        background=np.concatenate([view.background for view in solution.views]),
         images=np.repeat(np.arange(len(tagged)), [len(photo.bag) for photo in tagged]),
         right=np.concatenate(right),
     )
-    title = (
-        f"Regions of {len(tagged)} photos tagged {label!r}, a colour each. Rings: right answers. Squares: whole photos"
-    )
-    save_figure(draw_em(replay, title), path)
+    shown = f"tagged {one.label!r}, a colour each. Rings: right answers. Squares: whole photos"
+    save_figure(draw_em(replay, f"Regions of {len(tagged)} photos {shown}"), path)

@@ -9,18 +9,18 @@ import shutil
 from collections.abc import Generator, Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import final
+from typing import NamedTuple, final
 
 import numpy as np
 
 from tag2box.arrays import Bools, require_number, sigmoid
-from tag2box.boxes import box_coverage, suppress_overlaps
+from tag2box.boxes import Size, box_coverage, suppress_overlaps
 from tag2box.data.formats.coco_results import FOUND
 from tag2box.errors import PhotoError, StoreError
 from tag2box.extract import Extractor, PhotoFile, each_bag, each_result, require_unchanged, store_header
 from tag2box.methods.detectors import ranked_classes
+from tag2box.model import Model
 from tag2box.product.class_file import ClassSet
-from tag2box.product.knowledge import Knowledge
 from tag2box.store import FeatureStore, as_stored
 from tag2box.types import Detections, ProposalBag
 
@@ -34,10 +34,11 @@ SAME_BOX = 0.8
 class Detector:
     """Finds known classes in photos; what is the same for every photo is worked out once."""
 
-    def __init__(self, known: ClassSet, knowledge: Knowledge) -> None:
-        """Be ready for photos."""
+    def __init__(self, known: ClassSet, model: Model) -> None:
+        """Be ready for photos, as the model's extractor sees them."""
+        self.known = known
         self._labels = known.labels
-        self._head = knowledge.head(known.labels, known.directions) if known.classes else None
+        self._head = model.learner.head(known.labels, known.directions) if known.classes else None
         self._thresholds = np.array([known.thresholds[label] for label in known.labels])  # (C,)
 
     def detect(self, bag: ProposalBag, min_score: float = FOUND) -> Detections:
@@ -48,24 +49,22 @@ class Detector:
         certain = sigmoid(self._head.score(bag) - self._thresholds)  # (n, C)
         found = ranked_classes(bag, certain, self._labels)
         kept = suppress_overlaps(found.boxes, found.scores, SAME_BOX, len(found))
-        shown = Detections(found.boxes[kept], found.scores[kept], found.labels[kept])
-        return _rows(shown, (shown.scores >= min_score) & ~_nested(shown))
+        shown = found[kept]
+        return shown[(shown.scores >= min_score) & ~_nested(shown)]
 
 
-def detect_classes(bag: ProposalBag, known: ClassSet, knowledge: Knowledge, min_score: float = FOUND) -> Detections:
-    """What of the known classes is in one photo; for many, make a ``Detector``."""
-    return Detector(known, knowledge).detect(bag, min_score)
+class Looked(NamedTuple):
+    """What was seen in a photo."""
 
-
-def at_least(found: Detections, min_score: float) -> Detections:
-    """The detections with such a score."""
-    return _rows(found, found.scores >= min_score)
+    size: Size
+    found: Detections
+    """All that it may show, down to a score of 0"""
 
 
 def detect_photos(
     detector: Detector, extractor: Extractor, photos: Sequence[PhotoFile], features: Path | None
-) -> Generator[tuple[PhotoFile, Detections | PhotoError]]:
-    """Each photo with all that it may show, down to a score of 0, or with what is wrong with it.
+) -> Generator[tuple[PhotoFile, Looked | PhotoError]]:
+    """Each photo with what was seen in it, or with what is wrong with it.
 
     What was extracted stays in the folder ``features``, if there is one, and the next time it goes on from there. What
     another job left there is thrown away. The detections are the same either way.
@@ -75,7 +74,7 @@ def detect_photos(
     bags = _fresh_bags(extractor, photos) if features is None else each_bag(extractor, photos, features)
     with closing(bags):
         for photo, bag in bags:
-            yield photo, bag if isinstance(bag, PhotoError) else detector.detect(bag, 0.0)
+            yield photo, bag if isinstance(bag, PhotoError) else Looked(bag.size, detector.detect(bag, 0.0))
 
 
 def features_beside(output: Path) -> Path:
@@ -96,10 +95,6 @@ def _throw_away_if_foreign(features: Path, extractor: Extractor, photos: Sequenc
         require_unchanged(FeatureStore(features, store_header(extractor)), photos)
     except (StoreError, PhotoError):
         shutil.rmtree(features)
-
-
-def _rows(found: Detections, rows: Bools) -> Detections:
-    return Detections(found.boxes[rows], found.scores[rows], found.labels[rows])
 
 
 def _nested(found: Detections) -> Bools:

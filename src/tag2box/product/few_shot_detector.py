@@ -2,33 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+import warnings
+from collections.abc import Collection, Mapping, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Self, final
+from typing import Self, final, overload
 
-import numpy as np
-from PIL import Image
-
-from tag2box.data import FoundBox
-from tag2box.data.tags import photos_by_tag
-from tag2box.errors import ShapeError, TooFewImagesError
-from tag2box.extract import open_extractor
+from tag2box.data.formats.coco_results import FOUND
+from tag2box.data.labelled import FoundBox
+from tag2box.data.tags import clean_tags
+from tag2box.errors import ClassFileError, ShapeError
+from tag2box.extract.extractor import Picture as Opened
+from tag2box.model import Model
 from tag2box.product.class_file import (
     ClassSet,
     load_classes,
     merge_classes,
     require_extractor,
-    require_label,
     require_new,
     save_classes,
 )
-from tag2box.product.detecting import detect_classes
-from tag2box.product.knowledge import Knowledge, knowledge_of
-from tag2box.product.learning import LearnedClass, learn_class
+from tag2box.product.detecting import Detector
+from tag2box.product.events import Advanced, Began, Ended, Listener, on_terminal
+from tag2box.product.finding import Found, find_classes
+from tag2box.store import as_stored
 from tag2box.types import Detections, ProposalBag, require_tag_set
 
-Picture = str | Path | Image.Image | np.ndarray
+Picture = str | Opened
 """A file, a Pillow image, or 8-bit pixels (height, width, 3) in RGB order."""
+Pictures = list[Picture] | tuple[Picture, ...]
 
 
 @final
@@ -40,97 +42,124 @@ class FewShotDetector:
     ...     print(found.label, found.score, found.box)
 
     After ``fit``, ``localizations_`` says where each thing is in the photos that were given, and ``classes_`` what is
-    known. Boxes are x0, y0, x1, y1 in pixels of the upright photo.
+    known. Boxes are x0, y0, x1, y1 in pixels of the upright photo. A photo is a path, a Pillow image, or 8-bit pixels
+    (height, width, 3) in RGB order.
     """
 
     classes_: tuple[str, ...]
     """What it can detect"""
     localizations_: list[dict[str, FoundBox]]
     """For each photo that ``fit`` was given: tag → box, with its score and the doubt about it"""
+    left_out_: tuple[str, ...]
+    """Tags that one photo alone has: nothing can be common to one"""
 
-    def __init__(self, model: str | Path | None = None, *, seed: int = 0) -> None:
-        """Load a model's folder, or the model that ships with the package."""
-        self._extractor = open_extractor(Path(model) if model is not None else None)
-        self._knowledge: Knowledge = knowledge_of(self._extractor)
-        self._known = ClassSet(self._extractor.fingerprint, ())
-        self._seed = seed
-        self.classes_ = ()
-        self.localizations_ = []
+    def __init__(self, model: str | Path | None = None, *, listen: Listener | None = None) -> None:
+        """Load a model's folder, or the model that ships; ``listen`` hears of progress, else a terminal shows it."""
+        self._model = Model.open(Path(model) if model is not None else None)
+        self._listen = listen if listen is not None else on_terminal()
+        self._detector = Detector(ClassSet(self._model.fingerprint, ()), self._model)
+        self.classes_, self.localizations_, self.left_out_ = (), [], ()
+
+    def __repr__(self) -> str:
+        return f"<FewShotDetector of {', '.join(self.classes_) or 'nothing yet'}>"
 
     def fit(self, images: Sequence[Picture], tags: Sequence[Collection[str]]) -> Self:
         """Learn every tag from the photos that have it, two at least; five to ten work well.
 
         ``tags[i]`` are the things in ``images[i]``. What was learned before is forgotten; see ``add``.
         """
-        return self._learn(images, tags, ClassSet(self._extractor.fingerprint, ()))
+        return self._learn(images, tags, ClassSet(self._model.fingerprint, ()))
 
     def add(self, images: Sequence[Picture], tags: Sequence[Collection[str]]) -> Self:
         """Learn more tags, which must be new; what is known already stays as it is."""
-        return self._learn(images, tags, self._known)
+        return self._learn(images, tags, self._detector.known)
 
-    def detect(self, image: Picture, *, min_score: float = 0.5) -> Detections:
-        """Everything known in one photo with at least this score, the surest first; often nothing."""
-        return detect_classes(self._bag(image, "query"), self._known, self._knowledge, min_score)
+    @overload
+    def detect(self, image: Picture, *, min_score: float = FOUND) -> Detections: ...
+
+    @overload
+    def detect(self, image: Pictures, *, min_score: float = FOUND) -> list[Detections]: ...
+
+    def detect(self, image: Picture | Pictures, *, min_score: float = FOUND) -> Detections | list[Detections]:
+        """Everything known in a photo with at least this score, the surest first; often nothing. Of several, a list."""
+        if not self.classes_:
+            raise ClassFileError(
+                "the detector knows nothing yet.", "something to look for", "call fit, or load a class file."
+            )
+        if isinstance(image, list | tuple):
+            return [self._detector.detect(bag, min_score) for bag in self._bags(image)]
+        (bag,) = self._bags([image])
+        return self._detector.detect(bag, min_score)
 
     def save(self, path: str | Path) -> None:
         """Write what is known to a class file of a few kilobytes."""
-        save_classes(Path(path), self._known)
+        save_classes(Path(path), self._detector.known)
 
     @classmethod
-    def load(cls, path: str | Path, model: str | Path | None = None) -> Self:
+    def load(cls, path: str | Path, model: str | Path | None = None, *, listen: Listener | None = None) -> Self:
         """The detector that was saved; the model must be the one it was made with."""
-        detector = cls(model)
+        detector = cls(model, listen=listen)
         known = load_classes(Path(path))
-        require_extractor(known, detector._extractor.fingerprint, str(path))
-        detector._known, detector.classes_ = known, known.labels
+        require_extractor(known, detector._model.fingerprint, str(path))
+        detector._know(known)
         return detector
+
+    def _know(self, known: ClassSet) -> None:
+        self._detector, self.classes_ = Detector(known, self._model), known.labels
 
     def _learn(self, images: Sequence[Picture], tags: Sequence[Collection[str]], before: ClassSet) -> Self:
         """Learn all tags or, if anything is wrong, none."""
-        names = _photos_to_learn_from(images, tags)
-        require_new(names, before, "the detector")
-        bags = [self._bag(image, str(place)) for place, image in enumerate(images)]
-        learned = [
-            learn_class(tag, [bags[place] for place in places], self._knowledge, self._seed)
-            for tag, places in names.items()
-        ]
-        self._known = merge_classes([before, ClassSet.of(self._extractor.fingerprint, learned)])
-        self.classes_ = self._known.labels
-        self.localizations_ = _by_photo(learned, names, len(images))
+        words = _checked_tags(images, tags)
+        require_new({word for each in words.values() for word in each}, before, "the detector")
+        bags = dict(zip(words, self._bags(images), strict=True))
+        found = find_classes(words, MemoryBags(bags), self._model, self._listen)
+        learned = found.known(self._model.fingerprint, datetime.now(UTC).isoformat(timespec="seconds"))
+        self._know(merge_classes([before, learned]))
+        self.localizations_, self.left_out_ = _by_photo(found, list(words)), found.left_out
+        if found.left_out:
+            alone = ", ".join(map(repr, found.left_out))
+            warnings.warn(f"left out, because one photo alone shows it: {alone}", stacklevel=3)
         return self
 
-    def _bag(self, image: Picture, name: str) -> ProposalBag:
-        return self._extractor.extract(Path(image) if isinstance(image, str) else image, name).bag
+    def _bags(self, images: Sequence[Picture]) -> list[ProposalBag]:
+        """The regions of photos, rounded as a store rounds them: so that commands find the same."""
+        self._listen(Began("extract", len(images)))
+        bags = []
+        for place, image in enumerate(images, 1):
+            picture = Path(image) if isinstance(image, str) else image
+            bags.append(as_stored(self._model.extractor.extract(picture, str(place)).bag))
+            self._listen(Advanced("extract", place, len(images)))
+        self._listen(Ended("extract"))
+        return bags
 
 
-def _photos_to_learn_from(images: Sequence[Picture], tags: Sequence[Collection[str]]) -> dict[str, list[int]]:
-    """Tag → places of the photos that have it; refused if a tag has one photo, or no photo has a tag."""
-    words = _checked_tags(images, tags)
-    names, too_few = photos_by_tag({str(place): tag_set for place, tag_set in enumerate(words)})
-    if too_few or not names:
-        raise TooFewImagesError(
-            f"only one photo shows {too_few[0]!r}." if too_few else f"none of the {len(images)} photos has a tag.",
-            "at least two photos of each tag",
-            "add photos.",
-        )
-    return {tag: [int(name) for name in photos] for tag, photos in names.items()}
+@final
+class MemoryBags:
+    """Regions of photos that are on no disk."""
+
+    def __init__(self, bags: Mapping[str, ProposalBag]) -> None:
+        """Bags by the names of their photos."""
+        self._bags = bags
+
+    def __contains__(self, image_id: object) -> bool:
+        return image_id in self._bags
+
+    def bag(self, image_id: str) -> ProposalBag:
+        """The regions of a photo."""
+        return self._bags[image_id]
 
 
-def _checked_tags(images: Sequence[Picture], tags: Sequence[Collection[str]]) -> list[list[str]]:
+def _checked_tags(images: Sequence[Picture], tags: Sequence[Collection[str]]) -> dict[str, frozenset[str]]:
+    """Place of a photo → its tags, by the law that all commands have for them."""
     if len(images) != len(tags):
         raise ShapeError(
             f"there are {len(images)} photos and {len(tags)} sets of tags.", "tags for every photo", "pass as many."
         )
     for place, words in enumerate(tags):
         require_tag_set(str(place), words)
-        for word in words:
-            require_label(word)
-    return [sorted(set(words)) for words in tags]
+    return {str(place): clean_tags(words, f"photo {place}") for place, words in enumerate(tags)}
 
 
-def _by_photo(learned: Sequence[LearnedClass], names: dict[str, list[int]], photos: int) -> list[dict[str, FoundBox]]:
-    found: list[dict[str, FoundBox]] = [{} for _ in range(photos)]
-    for one in learned:
-        for place, photo in enumerate(names[one.label]):
-            found[photo][one.label] = one.box(place)
-    return found
+def _by_photo(found: Found, names: Sequence[str]) -> list[dict[str, FoundBox]]:
+    boxes = found.boxes()
+    return [{box.label: box for box in boxes[name]} for name in names]

@@ -20,10 +20,9 @@ from tag2box.evaluation import (
     match_voc,
     t_interval,
 )
-from tag2box.product.class_file import ClassSet
-from tag2box.product.detecting import detect_classes
-from tag2box.product.knowledge import Knowledge
-from tag2box.product.learning import learn_class
+from tag2box.model import Model
+from tag2box.product.detecting import Detector
+from tag2box.product.finding import find_classes
 from tag2box.progress import Report
 from tag2box.store import FeatureStore
 
@@ -39,14 +38,12 @@ class Rehearsed:
     """Of detections in all other photos"""
 
 
-def rehearse(
-    dataset: Dataset, store: FeatureStore, knowledge: Knowledge, shots: int, draws: int, report: Report
-) -> Rehearsed:
+def rehearse(dataset: Dataset, store: FeatureStore, model: Model, shots: int, draws: int, report: Report) -> Rehearsed:
     """Draw ``shots`` photos of each class, tag them with all that they show, and ask for the rest; again and again."""
     outcomes = []
     for number in range(draws):
         tagged = draw_tagged(dataset, shots, number)
-        outcomes.append(_outcome(dataset, store, knowledge, tagged))
+        outcomes.append(_outcome(dataset, store, model, tagged))
         report(number + 1, {})
     corlocs, precisions = zip(*outcomes, strict=True)
     return Rehearsed(t_interval(corlocs), t_interval(precisions))
@@ -67,21 +64,16 @@ def draw_tagged(dataset: Dataset, shots: int, seed: int) -> list[str]:
     return chosen
 
 
-def _outcome(dataset: Dataset, store: FeatureStore, knowledge: Knowledge, tagged: Sequence[str]) -> tuple[float, float]:
+def _outcome(dataset: Dataset, store: FeatureStore, model: Model, tagged: Sequence[str]) -> tuple[float, float]:
     images = {image.image_id: image for image in dataset.images}
-    right, labels, known = [], [], []
-    for label in dataset.classes:
-        shown = [name for name in tagged if label in images[name].tags]
-        learned = learn_class(label, [store.bag(name) for name in shown], knowledge)
-        boxes = [learned.box(place).box for place in range(len(shown))]
-        right += [
-            is_correct(np.array(box, dtype=np.float32), images[name].truth, label)
-            for name, box in zip(shown, boxes, strict=True)
-        ]
-        labels += [label] * len(shown)
-        known.append(learned)
-    classes = ClassSet.of(knowledge.fingerprint, known)
+    found = find_classes({name: images[name].tags for name in tagged}, store, model)
+    right, labels = [], []
+    for each in found.by_doubt():
+        labels.append(each.box.label)
+        box = np.array(each.box.box, dtype=np.float32)
+        right.append(is_correct(box, images[each.photo].truth, each.box.label))
+    detector = Detector(found.known(model.fingerprint, ""), model)
     rest = [image for name, image in images.items() if name not in set(tagged)]
-    pairs = [(detect_classes(store.bag(image.image_id), classes, knowledge, 0.0), image.truth) for image in rest]
+    pairs = [(detector.detect(store.bag(image.image_id), 0.0), image.truth) for image in rest]
     precision = macro_mean(average_precisions(pairs, dataset.classes, match_voc, ap_area))
     return macro_mean(corloc_by_class(right, labels)), precision

@@ -166,6 +166,14 @@ def test_results_have_the_ids_of_the_truth_and_a_mark(tmp_path: Path) -> None:
     assert read == {"2.jpg": [one._replace(score=round(one.score, 6)) for one in found]}
 
 
+def test_detections_write_themselves_by_the_same_rule(tmp_path: Path) -> None:
+    ids = ids_from(truth_file(tmp_path), ["2.jpg"], ["café", "cup"])
+    found = Detections.ranked([[1.25, 2.5, 4.0, 6.0]], [0.5], ["cup"])
+    (own,) = found.to_coco(38, {"cup": 9})
+    (entry,) = coco_results("2.jpg", found, ids)
+    assert own == {key: entry[key] for key in own}
+
+
 def test_without_a_truth_results_are_numbered_in_order() -> None:
     ids = ids_in_order(["b.jpg", "a.jpg"], ["pen", "cup"])
     assert tuple(ids) == ({"b.jpg": 1, "a.jpg": 2}, {"pen": 1, "cup": 2})

@@ -13,7 +13,7 @@ import pytest
 
 from tag2box.data import FORMATS, FoundBox, LabelledPhotos, formats, read_truth, write_formats
 from tag2box.errors import ExportError
-from tag2box.files import EXPORT_MARK
+from tag2box.files import MARK_NAME
 
 WRITTEN = [each.name for each in FORMATS if each.write]
 
@@ -33,16 +33,16 @@ def test_each_format_has_its_folder_and_is_written_the_same_again(labelled: Labe
 
 def test_the_files_of_each_format(labelled: LabelledPhotos, tmp_path: Path) -> None:
     write_formats(labelled, list(WRITTEN), tmp_path)
-    tree = {"images/cup/a b.png", "images/pen/a b.png", "images/_none/c.png", EXPORT_MARK}
+    tree = {"images/cup/a b.png", "images/pen/a b.png", "images/_none/c.png", MARK_NAME}
     flat = ["cup__a_b", "pen__a_b", "_none__c"]
     assert set(files(tmp_path / "coco")) == {"annotations.json"} | tree
     assert set(files(tmp_path / "cvat")) == {"annotations.xml"} | tree
     assert set(files(tmp_path / "labelstudio")) == {"tasks.json", "config.xml", "README.txt"} | tree
     assert set(files(tmp_path / "yolo")) == (
-        {"data.yaml", EXPORT_MARK} | {f"images/train/{n}.png" for n in flat} | {f"labels/train/{n}.txt" for n in flat}
+        {"data.yaml", MARK_NAME} | {f"images/train/{n}.png" for n in flat} | {f"labels/train/{n}.txt" for n in flat}
     )
     assert set(files(tmp_path / "voc")) == (
-        {"ImageSets/Main/trainval.txt", "labelmap.txt", EXPORT_MARK}
+        {"ImageSets/Main/trainval.txt", "labelmap.txt", MARK_NAME}
         | {f"JPEGImages/{n}.png" for n in flat}
         | {f"Annotations/{n}.xml" for n in flat}
     )

@@ -57,6 +57,9 @@ FORMATS: tuple[Format, ...] = (
 """All formats; the first that recognises a place is the one it is read by."""
 
 
+WRITER = "tag2box export"
+
+
 class Written(NamedTuple):
     """What an export has written."""
 
@@ -86,9 +89,9 @@ def write_formats(
     folders = {output / name: write for name, write in writers.items()}
     for folder in folders:
         with _writing_to(folder):
-            require_replaceable(folder)
+            require_replaceable(folder, WRITER)
     for folder, write in folders.items():
-        with _writing_to(folder), replacing_folder(folder) as fresh:
+        with _writing_to(folder), replacing_folder(folder, WRITER) as fresh:
             write(ready, fresh)
     return Written(tuple(folders), len(ready.photos), len(labelled.photos) - len(ready.photos))
 

@@ -65,10 +65,14 @@ class _Task(NamedTuple):
 
 def is_label_studio(place: Path) -> bool:
     """Whether a place is a JSON file that begins with a list; COCO begins with an object."""
-    if place.suffix.lower() != ".json" or not os.path.isfile(place):
+    if place.suffix.lower() != ".json":
         return False
-    with place.open("rb") as file:
-        return file.read(1000).decode(errors="ignore").removeprefix("\ufeff").lstrip().startswith("[")
+    try:
+        with place.open("rb") as file:
+            beginning = file.read(1000)
+    except OSError:  # which the next format says
+        return False
+    return beginning.decode(errors="ignore").removeprefix("\ufeff").lstrip().startswith("[")
 
 
 def read_label_studio_tags(path: Path) -> TagSet:

@@ -1,4 +1,4 @@
-"""From trials to the numbers of a table, each with its interval.
+"""From trials to the numbers of a table, each with its interval; and by how much one method beats another.
 
 g = tasks
 """
@@ -6,11 +6,13 @@ g = tasks
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple
+from dataclasses import dataclass
+from typing import NamedTuple, final
 
 import numpy as np
 
 from tag2box.arrays import Array, Ints
+from tag2box.errors import ResultError
 from tag2box.evaluation import (
     Interval,
     Matches,
@@ -18,15 +20,24 @@ from tag2box.evaluation import (
     Verdict,
     jackknife_interval,
     mean_average_precision,
+    paired_difference,
     t_interval,
     task_bootstrap,
     without_each_group,
 )
 from tag2box.evaluation.intervals import Statistic
-from tag2box.experiments.bench.trials import Trial
+from tag2box.experiments.bench.results import Row, RowResult
+from tag2box.experiments.bench.specification import (
+    AGNOSTIC,
+    PRECISION,
+    QUERY,
+    SUPPORT,
+    Expectation,
+    Specification,
+)
+from tag2box.experiments.bench.tasks import Trial
 
 RESAMPLES = 500
-QUERY, SUPPORT, AGNOSTIC, PRECISION = "query CorLoc", "support CorLoc", "class-agnostic CorLoc", "mAP"
 
 
 def measure(trials: Sequence[Trial], tasks: int, precision: Precision) -> dict[str, Interval]:
@@ -88,3 +99,55 @@ def matches_by_class(trials: Sequence[Trial], tasks: int) -> dict[str, TaskMatch
         label: TaskMatches.pool({trial.task: trial.matches for trial in trials if trial.label == label}, tasks)
         for label in labels
     }
+
+
+@final
+@dataclass(frozen=True)
+class Comparison:
+    """What became of an expectation at one number of ways and shots."""
+
+    expectation: Expectation
+    ways: int
+    shots: int
+    difference: Interval
+
+    @property
+    def words(self) -> str:
+        """Whether reality agrees."""
+        if self.difference.low > 0:
+            return "yes"
+        return "no" if self.difference.high < 0 else "not decided"
+
+
+def comparisons(specification: Specification, results: Mapping[Row, RowResult]) -> list[Comparison]:
+    """Every expectation, wherever both of its methods were run."""
+    found = {(row.method, row.ways, row.shots): (row, result) for row, result in results.items()}
+    judged = []
+    for claim in specification.expect:
+        for (method, ways, shots), (row, better) in found.items():
+            if method == claim.better and (claim.worse, ways, shots) in found:
+                _, worse = found[claim.worse, ways, shots]
+                judged.append(Comparison(claim, ways, shots, difference(better, worse, claim.measure, row.tasks)))
+    return judged
+
+
+def difference(better: RowResult, worse: RowResult, measure: str, tasks: int) -> Interval:
+    """How much better, paired by task."""
+    if (better.tasks, better.labels) != (worse.tasks, worse.labels):
+        raise ResultError(
+            "two results that are compared come from different tasks.",
+            "results of one experiment",
+            "delete them and run the experiment again.",
+        )
+    if measure == PRECISION:
+        gap = better.figures[PRECISION].value - worse.figures[PRECISION].value
+        return jackknife_interval(gap, np.subtract(better.precision_without, worse.precision_without), tasks)
+    rng = np.random.default_rng(0)
+    return paired_difference(
+        _statistic(better, measure, tasks), _statistic(worse, measure, tasks), tasks, rng, resamples=RESAMPLES
+    )
+
+
+def _statistic(result: RowResult, measure: str, tasks: int) -> Statistic:
+    hits = [query_hits(query) for query in result.query] if measure == QUERY else list(result.support)
+    return macro_corloc(result.labels, result.tasks, hits, tasks)

@@ -9,8 +9,8 @@ from math import isnan
 from typing import NamedTuple, final
 
 from tag2box.evaluation import Interval
-from tag2box.experiments.bench.comparing import Comparison, comparisons
-from tag2box.experiments.bench.rows import BY_CLASS, Row, RowResult
+from tag2box.experiments.bench.figures_of_merit import Comparison, comparisons
+from tag2box.experiments.bench.results import BY_CLASS, Row, RowResult
 from tag2box.experiments.bench.specification import EVERY_IMAGE, Specification
 from tag2box.methods.lineup import LINEUP
 

@@ -20,14 +20,13 @@ import numpy as np
 
 from tag2box.data import Dataset, Draws, EpisodePool, EpisodeSampler, pool_of
 from tag2box.evaluation import Matches
-from tag2box.experiments.bench.figures_of_merit import QUERY, matches_by_class, measure, precision_of, query_hits
-from tag2box.experiments.bench.rows import Row, RowResult, save_result
-from tag2box.experiments.bench.sources import load_source
-from tag2box.experiments.bench.specification import DRAWS, EVERY_IMAGE, TABLE_RULES
-from tag2box.experiments.bench.trials import Trial, try_method
-from tag2box.experiments.bench.workbench import Workbench
+from tag2box.experiments.bench.figures_of_merit import matches_by_class, measure, precision_of, query_hits
+from tag2box.experiments.bench.results import Row, RowResult, save_result
+from tag2box.experiments.bench.specification import DRAWS, EVERY_IMAGE, QUERY, TABLE_RULES
+from tag2box.experiments.bench.tasks import Trial, try_method
+from tag2box.experiments.bench.workbench import Workbench, load_source
 from tag2box.methods.lineup import LINEUP
-from tag2box.progress import Report
+from tag2box.progress import Progress, Report
 from tag2box.types import Episode, TaggedImage
 
 MOST_NEGATIVES = 200
@@ -88,6 +87,20 @@ class Crew:
             trials += answer
             report(min(done * size, len(episodes)), {})
         return trials
+
+
+def run_rows(bench: Workbench, rows: Sequence[Row], progress: Progress) -> None:
+    """Run every row of a table that has no result yet, and keep each result when it is there."""
+    waiting = [row for row in rows if not row.file(bench.results).exists()]
+    if not waiting:
+        return
+    dataset = load_source(bench.data, waiting[0].dataset)
+    cells = {(row.ways, row.shots): row for row in waiting}
+    episodes = {cell: draw_episodes(dataset, row) for cell, row in cells.items()}  # the same for every method
+    with Crew(bench, waiting[0].dataset) as crew:
+        for row in waiting:
+            with progress(f"{row.method}, {row.ways}-way {row.shots}-shot", row.tasks) as report:
+                run_row(crew, row, episodes[row.ways, row.shots], bench.results, report)
 
 
 def run_row(crew: Crew, row: Row, episodes: Sequence[Episode], folder: Path, report: Report) -> RowResult:
@@ -186,10 +199,10 @@ def end_with_parent() -> None:
 def _prepare(bench: Workbench, dataset: str) -> None:
     end_with_parent()
     _KEPT["pool"] = bench.pool(load_source(bench.data, dataset), dataset)
-    _KEPT["ingredients"] = bench.ingredients()
+    _KEPT["knowledge"] = bench.knowledge()
 
 
 def _work(row: Row, episodes: Sequence[Episode]) -> list[Trial]:
-    learner = LINEUP[row.method].build(_KEPT["ingredients"], dict(row.chosen))
+    learner = LINEUP[row.method].build(_KEPT["knowledge"], dict(row.chosen))
     matcher = TABLE_RULES[row.rule].matcher
     return [trial for episode in episodes for trial in try_method(learner, episode, _KEPT["pool"], matcher)]

@@ -12,9 +12,9 @@ from typing import Any, final
 from tag2box.data import ClassDraw, class_of_an_object, classes_by_images, classes_uniformly
 from tag2box.errors import SpecificationError
 from tag2box.evaluation import RULES, Rule
-from tag2box.experiments.bench.figures_of_merit import AGNOSTIC, PRECISION, QUERY, SUPPORT
 from tag2box.methods.lineup import LINEUP
 
+QUERY, SUPPORT, AGNOSTIC, PRECISION = "query CorLoc", "support CorLoc", "class-agnostic CorLoc", "mAP"
 BY_OBJECTS = "by objects"
 """For tasks of one class only."""
 DRAWS: Mapping[str, ClassDraw] = MappingProxyType(

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import final
 
 import numpy as np
@@ -15,18 +14,22 @@ import numpy as np
 from tag2box.arrays import Array, Bools, Ints
 from tag2box.data import Dataset, EpisodeSampler, classes_uniformly, pool_of
 from tag2box.evaluation import is_correct
-from tag2box.experiments.bench.trials import Pool
-from tag2box.methods.calibration import Calibration, HeadMaker, Judge, left_out_scores, read_signs
-from tag2box.methods.detectors import likeness_head
-from tag2box.methods.lineup import Chosen, Ingredients, guided_vmf_mil, objectness_prior
-from tag2box.methods.localizers import VmfMil
-from tag2box.progress import Report
+from tag2box.experiments.bench.tasks import Pool
+from tag2box.experiments.bench.workbench import Workbench, load_source
+from tag2box.methods.calibration import SUSPECT, Calibration, Judge
+from tag2box.methods.detectors import LikenessLearner
+from tag2box.methods.lineup import LINEUP
+from tag2box.methods.signs import read_signs
+from tag2box.model import DETECTOR, Settings
+from tag2box.progress import Progress, Report
 from tag2box.training import alike, fit_logistic
 from tag2box.types import Episode, TaggedImage
 
 SHOTS = (3, 5, 10, 20)
 WRONG_TAGS = 0.1
 """Share of the support photos that do not show the class."""
+FRONT = 0.2
+"""Share of the boxes, the most doubtful ones, that a person may look at."""
 SHARES, FLOORS = np.linspace(0.0, 1.0, 11), np.linspace(-4.0, 10.0, 57)
 
 
@@ -74,36 +77,39 @@ def _with_wrong_tags(episode: Episode) -> Episode:
     return replace(episode, support=support, negatives=episode.negatives[-1:])
 
 
-def collect_trust(
-    pool: Pool, episodes: Sequence[Episode], known: Ingredients, chosen: Chosen, report: Report
+def trust_trials(
+    bench: Workbench, dataset: str, settings: Settings, tasks: int, seed: int, progress: Progress
 ) -> list[TrustTrial]:
-    """A trial for each task, with the localizer and the head that users get."""
-    localizer = guided_vmf_mil(known.background, known.center, chosen)
-    head = partial(
-        likeness_head,
-        spread=known.spread,
-        ridge=chosen["ridge"],
-        weight=chosen["likeness_weight"],
-        center=known.center,
-        prior=objectness_prior(chosen),
-    )
+    """A trial for each task of a dataset, with the learner that users get."""
+    learner = LINEUP[DETECTOR].build(bench.knowledge(), settings.of(DETECTOR))
+    if not isinstance(learner, LikenessLearner):
+        raise TypeError(f"{DETECTOR} has no likeness head")
+    images = load_source(bench.data, dataset)
+    episodes = draw_doubtful_tasks(images, tasks, seed)
+    with progress(f"Tasks of {dataset}", len(episodes)) as report:
+        return collect_trust(bench.pool(images, dataset), episodes, learner, report)
+
+
+def collect_trust(
+    pool: Pool, episodes: Sequence[Episode], learner: LikenessLearner, report: Report
+) -> list[TrustTrial]:
+    """A trial for each task."""
     trials = []
     for done, episode in enumerate(episodes, 1):
-        trials.append(_trust_trial(localizer, head, episode, pool))
+        trials.append(_trust_trial(learner, episode, pool))
         report(done, {})
     return trials
 
 
-def _trust_trial(localizer: VmfMil, make_head: HeadMaker, episode: Episode, pool: Pool) -> TrustTrial:
+def _trust_trial(learner: LikenessLearner, episode: Episode, pool: Pool) -> TrustTrial:
     (label,) = episode.classes
     support, queries = [image.image_id for image in episode.support], [*episode.queries, *episode.negatives]
     bags = [pool.bag(image) for image in support]
-    solution = localizer.solve(bags, np.random.default_rng([episode.seed, episode.index]))
-    signs = read_signs(solution, bags)
-    head = make_head([label], solution.foreground.theta[None])
-    scores = [head.score(pool.bag(image))[:, 0] for image in queries]
+    learned = learner.learn(bags, (), np.random.default_rng([episode.seed, episode.index]))
+    signs = read_signs(learned, bags)
+    scores = [learned.score(pool.bag(image)) for image in queries]
     shows = [label in pool.truths[image].labels.tolist() for image in (*support, *queries)]
-    rows = [*solution.localization.rows.tolist(), *(int(score.argmax()) for score in scores)]
+    rows = [*learned.localization.rows.tolist(), *(int(score.argmax()) for score in scores)]
     right = [
         is_correct(pool.bag(image).boxes[row], pool.truths[image], label)
         for image, row in zip((*support, *queries), rows, strict=True)
@@ -113,7 +119,7 @@ def _trust_trial(localizer: VmfMil, make_head: HeadMaker, episode: Episode, pool
         ~np.array(right[: len(support)]),
         signs.absent,
         ~np.array(shows[: len(support)]),
-        left_out_scores(signs.directions, bags, make_head),
+        signs.scores,
         np.array([score.max() for score in scores]),
         np.array(right[len(support) :]),
         np.array(shows[len(support) :]),
@@ -177,6 +183,48 @@ def reliability(chances: Array, happened: Bools, bins: int = 10) -> tuple[Array,
 def judged(trials: Sequence[TrustTrial], judge: Judge, kind: str) -> tuple[Array, Bools]:
     """What a judge says of every support photo (n,), and what was true (n,), for ``wrong`` or ``absent``."""
     return judge(_all(trials, f"{kind}_signs")), _all(trials, kind).astype(np.bool_)
+
+
+@final
+@dataclass(frozen=True)
+class TrustFigures:
+    """What a calibration is worth: shares of the support photos of all tasks, and what was found in new photos."""
+
+    boxes: int
+    tasks: int
+    wrong: float
+    """Boxes that are wrong"""
+    doubt: float
+    """Mean doubt in a box"""
+    wrong_in_front: float
+    """Of the wrong boxes, those among the most doubtful"""
+    absent: float
+    """Tags that are wrong"""
+    absent_in_front: float
+    named: float
+    """Tags that are suspected"""
+    named_rightly: float
+    """Of these, the wrong ones; 0 if there are none"""
+    found: FoundAtThreshold
+
+
+def trust_figures(trials: Sequence[TrustTrial], calibration: Calibration) -> TrustFigures:
+    """Judge a calibration, which names the tags that it takes for wrong."""
+    doubts, wrong = judged(trials, calibration.wrong, "wrong")
+    absences, absent = judged(trials, calibration.absent, "absent")
+    named = absences >= SUSPECT
+    return TrustFigures(
+        len(doubts),
+        len(trials),
+        float(wrong.mean()),
+        float(doubts.mean()),
+        share_in_front(doubts, wrong, FRONT),
+        float(absent.mean()),
+        share_in_front(absences, absent, FRONT),
+        float(named.mean()),
+        float(absent[named].mean()) if named.any() else 0.0,
+        found_at_threshold(trials, calibration),
+    )
 
 
 def _all(trials: Sequence[TrustTrial], name: str) -> Array:

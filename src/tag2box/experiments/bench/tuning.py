@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, replace
 from itertools import product
+from pathlib import Path
+from typing import final
 
 import numpy as np
 
 from tag2box.errors import SpecificationError
 from tag2box.evaluation import mean_average_precision
-from tag2box.experiments.bench.figures_of_merit import PRECISION, macro_corloc, matches_by_class, query_hits
-from tag2box.experiments.bench.rows import Row
+from tag2box.experiments.bench.figures_of_merit import macro_corloc, matches_by_class, query_hits
+from tag2box.experiments.bench.results import Row
 from tag2box.experiments.bench.running import Crew, draw_episodes
-from tag2box.experiments.bench.sources import load_source
-from tag2box.experiments.bench.specification import TABLE_RULES
-from tag2box.experiments.bench.trials import Trial
-from tag2box.experiments.bench.workbench import HELD_OUT, Workbench
+from tag2box.experiments.bench.specification import PRECISION, TABLE_RULES
+from tag2box.experiments.bench.tasks import Trial
+from tag2box.experiments.bench.workbench import HELD_OUT, Workbench, load_source
 from tag2box.methods.lineup import LINEUP, Chosen
-from tag2box.progress import Report, silent
+from tag2box.model import Settings, load_settings, save_settings
+from tag2box.progress import Progress, Report, silent
 
 DETECTOR_WAYS = 4
 """A detector is judged in photos of other classes too: a fourth as many tasks, of four classes each."""
@@ -53,13 +55,61 @@ def require_tunable(bench: Workbench, methods: Sequence[str]) -> list[str]:
     return classes
 
 
+@final
+@dataclass(frozen=True)
+class Tasks:
+    """Of held-out classes, on which something is chosen."""
+
+    shots: int
+    tasks: int
+    seed: int
+
+
+def choose_all(
+    bench: Workbench, methods: Sequence[str], asked: Tasks, file: Path, progress: Progress, say: Callable[[str], None]
+) -> Settings:
+    """Choose the settings of methods, one after the other, and keep each in the file; what was chosen so stays."""
+    classes = require_tunable(bench, methods)
+    for name in methods:
+        settings = load_settings(file) if file.exists() else Settings({}, source=str(file))
+        facts = {"model": bench.card.fingerprint, "classes": classes, **asdict(asked), "grid": _listed(name)}
+        if facts.items() <= settings.chosen_how.get(name, {}).items() and _beside_is(settings, name):
+            continue
+        with progress(f"Choosing for {name}", len(grid_of(name))) as report:
+            chosen, score = choose_settings(bench, name, settings.beside(name), asked, report)
+        measure, beside = LINEUP[name].chosen_by, {"beside": dict(settings.beside(name))}
+        say(f"{name}: {_shown(chosen)} ({measure} {100 * score:.1f}){_at_the_edge(name, chosen)}")
+        save_settings(file, settings.with_choice(name, chosen, facts | beside | {measure: round(score, 4)}))
+    return load_settings(file)
+
+
+def _listed(method: str) -> dict[str, list[float]]:
+    return {name: list(values) for name, values in LINEUP[method].grid.items()}
+
+
+def _beside_is(settings: Settings, method: str) -> bool:
+    """Whether the method was chosen beside the settings that stand now."""
+    return settings.chosen_how[method].get("beside") == dict(settings.beside(method))
+
+
+def _shown(chosen: Chosen) -> str:
+    return ", ".join(f"{key} {value:g}" for key, value in chosen.items())
+
+
+def _at_the_edge(method: str, chosen: Chosen) -> str:
+    """Which values have a neighbour on one side only, so that a better one may lie outside."""
+    edges = [name for name, values in LINEUP[method].grid.items() if chosen[name] in {values[0], values[-1]}]
+    return f"; at the edge of its grid: {', '.join(edges)}" if edges else ""
+
+
 def choose_settings(
-    bench: Workbench, method: str, beside: Chosen, shots: int, tasks: int, seed: int, report: Report
+    bench: Workbench, method: str, beside: Chosen, asked: Tasks, report: Report
 ) -> tuple[dict[str, float], float]:
     """The settings with the best figure, the first of several, and that figure; those ``beside`` stand."""
     best: tuple[dict[str, float], float] = {}, -1.0
     ways = DETECTOR_WAYS if LINEUP[method].chosen_by == PRECISION else 1
-    first = Row(HELD_OUT, method, ways, shots, tasks // ways, seed, "uniformly", "COCO", (), bench.card.fingerprint)
+    tasks, extractor = max(1, asked.tasks // ways), bench.card.fingerprint
+    first = Row(HELD_OUT, method, ways, asked.shots, tasks, asked.seed, "uniformly", "COCO", (), extractor)
     episodes = draw_episodes(load_source(bench.data, HELD_OUT), first)
     with Crew(bench, HELD_OUT) as crew:
         for done, tried in enumerate(grid_of(method), 1):

@@ -1,28 +1,121 @@
-"""Where experiments are made: photos of a data folder, features of a store folder, one extractor."""
+"""Where experiments are made: images of a data folder, by name; features of a store folder; one extractor."""
 
 from __future__ import annotations
 
 import hashlib
+import json
+import tomllib
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
+from types import MappingProxyType
 from typing import final
 
-from tag2box.data import Dataset, DatasetImage, Draws, load_split, read_dataset
-from tag2box.errors import PhotoError
-from tag2box.experiments.bench.sources import SPLIT, annotation_file, load_source
-from tag2box.experiments.bench.trials import Pool
+from tag2box.data import Dataset, DatasetImage, Draws, hold_out_classes, load_split, read_dataset
+from tag2box.errors import DatasetError, PhotoError
+from tag2box.experiments.bench.results import Row, RowResult, load_result, rows_of
+from tag2box.experiments.bench.specification import Specification
+from tag2box.experiments.bench.tasks import Pool
 from tag2box.extract import Card, PhotoFile, extract_photos, model_folder, open_extractor, read_card
-from tag2box.methods.lineup import SETTINGS_NAME, Ingredients, load_ingredients, save_ingredients
-from tag2box.progress import Report
+from tag2box.methods.knowledge import Knowledge
+from tag2box.model import (
+    KNOWLEDGE_NAME,
+    SETTINGS_NAME,
+    Settings,
+    knowledge_hash,
+    load_knowledge,
+    load_settings,
+    save_knowledge,
+)
+from tag2box.progress import Progress, Report
 from tag2box.store import FeatureStore
-from tag2box.training import fit_ingredients
+from tag2box.training import fit_knowledge
 from tag2box.training.objectness import clean_images
 
-INGREDIENTS_NAME = "ingredients-2.safetensors"
+SPLIT = "coco60"
+HELD_OUT_CLASSES = 20
+PATHS_NAME = "datasets.toml"
+"""A file in the data folder that may say where each dataset's annotations are: ``voc07 = "…/Main/test.txt"``."""
 BASE, HELD_OUT = "coco60 base", "coco60 held-out"
 BASE_PHOTOS = 800
 """Photos without novel objects that backgrounds are fitted on."""
+
+
+@final
+@dataclass(frozen=True)
+class Source:
+    """A dataset's usual place, and the classes that tasks may ask for."""
+
+    file: str
+    classes: str
+    """``novel``, ``base``, ``held-out`` (of the base classes) or ``all`` that the file labels"""
+
+
+SOURCES: Mapping[str, Source] = MappingProxyType(
+    {
+        "voc07": Source("voc07/test.json", "all"),
+        "coco60 novel": Source("coco60/novel_pool.json", "novel"),
+        "coco60 held-out": Source("coco60/base_val2017.json", "held-out"),
+        "coco60 base": Source("coco60/base_val2017.json", "base"),
+    }
+)
+
+
+def annotation_file(data: Path, name: str) -> Path:
+    """Where the annotations of a dataset are: where the data folder says, or at their usual place."""
+    if name not in SOURCES:
+        raise DatasetError(f"there is no dataset {name!r}.", f"one of {', '.join(SOURCES)}", "correct the name.")
+    listed = data / PATHS_NAME
+    if not listed.exists():
+        return data / SOURCES[name].file
+    try:
+        places = tomllib.loads(listed.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise DatasetError(f"{listed} cannot be read: {error}.", "a TOML file", "check the file.") from error
+    return data / str(places.get(name, SOURCES[name].file))
+
+
+def load_source(data: Path, name: str) -> Dataset:
+    """The images of a dataset with the objects that count; the others are as if unlabelled."""
+    dataset = read_dataset(annotation_file(data, name))
+    return dataset.only(classes_named(SOURCES[name].classes, dataset, SPLIT))
+
+
+def annotations_hash(data: Path, name: str) -> str:
+    """A hash of all that tasks and verdicts can know of a dataset: its classes, images and objects, as they are read.
+
+    A single file that has not changed is not read again.
+    """
+    path = annotation_file(data, name)
+    if path.suffix != ".json" or not path.exists():  # an image set, whose objects are in many files
+        return _hash_of(data, name)
+    stamp = path.stat()
+    return _hash_of_file(data, name, path, stamp.st_mtime_ns, stamp.st_size)
+
+
+@lru_cache(maxsize=32)
+def _hash_of_file(data: Path, name: str, *_stamp: object) -> str:
+    return _hash_of(data, name)
+
+
+def _hash_of(data: Path, name: str) -> str:
+    dataset = load_source(data, name)
+    digest = hashlib.sha256(json.dumps(dataset.classes).encode())
+    for image in dataset.images:
+        truth = image.truth
+        digest.update(json.dumps([image.image_id, image.height, image.width, truth.labels.tolist()]).encode())
+        for column in (truth.boxes, truth.ignore, truth.crowd):
+            digest.update(column.tobytes())
+    return digest.hexdigest()
+
+
+def classes_named(which: str, dataset: Dataset, split_name: str) -> Collection[str]:
+    """The ``novel``, ``base`` or ``held-out`` classes of a split, or ``all`` that the dataset labels."""
+    split = load_split(split_name)
+    if which == "held-out":
+        return hold_out_classes(split.base, HELD_OUT_CLASSES)
+    return {"all": dataset.classes, "novel": split.novel, "base": split.base}[which]
 
 
 @final
@@ -39,10 +132,9 @@ class Workbench:
         """Of the extractor."""
         return read_card(self._model_folder)
 
-    @property
-    def settings(self) -> Path:
-        """The file of settings that came with the extractor."""
-        return self._model_folder / SETTINGS_NAME
+    def settings(self, file: Path | None = None) -> Settings:
+        """The settings of a file, or those that came with the model."""
+        return load_settings(file if file is not None else self._model_folder / SETTINGS_NAME)
 
     @property
     def folder(self) -> Path:
@@ -56,9 +148,9 @@ class Workbench:
 
     @property
     def knowledge_hash(self) -> str:
-        """Of the file with what was fitted on base regions; empty if there is none yet."""
-        path = self.folder / INGREDIENTS_NAME
-        return hashlib.sha256(path.read_bytes()).hexdigest() if path.exists() else ""
+        """Of what was fitted on base regions; empty if nothing is yet."""
+        path = self._knowledge_file
+        return knowledge_hash(load_knowledge(path)) if path.exists() else ""
 
     def pool(self, dataset: Dataset, name: str) -> Pool:
         """The bags and truths of a dataset that has been extracted."""
@@ -86,14 +178,37 @@ class Workbench:
                 "repair the data folder and run the same command again: what is done stays.",
             )
 
-    def ingredients(self) -> Ingredients:
-        """What the lineup's methods know of base regions; fitted once for each extractor."""
-        path = self.folder / INGREDIENTS_NAME
+    def extract_missing(self, name: str, progress: Progress) -> None:
+        """Put into the store what experiments on a dataset need."""
+        for part in (BASE, name):
+            images = self.missing(part)
+            if images:
+                with progress(f"Extracting {part}", len(images)) as report:
+                    self.extract(part, images, report)
+
+    def rows(self, asked: Specification, settings: Path | None = None) -> list[Row]:
+        """The rows of a table, with the settings of a file or those that came with the extractor."""
+        chosen = self.settings(settings).all_of(asked.methods)
+        annotations = annotations_hash(self.data, asked.dataset)
+        return rows_of(asked, chosen, self.card.fingerprint, annotations, self.knowledge_hash)
+
+    def kept_results(self, rows: Sequence[Row]) -> dict[Row, RowResult]:
+        """The results of those rows that have one."""
+        return {row: load_result(row.file(self.results)) for row in rows if row.file(self.results).exists()}
+
+    def knowledge(self) -> Knowledge:
+        """What methods know of base regions: the model's own, or what is fitted once where it has none yet."""
+        path = self._knowledge_file
         if not path.exists():
             labelled = read_dataset(annotation_file(self.data, BASE))
-            fitted = fit_ingredients(FeatureStore(self._store_of(BASE)), [labelled], self._trained_classes())
-            save_ingredients(path, fitted)
-        return load_ingredients(path)
+            fitted = fit_knowledge([FeatureStore(self._store_of(BASE))], [labelled], self._trained_classes())
+            save_knowledge(path, fitted)
+        return load_knowledge(path)
+
+    @property
+    def _knowledge_file(self) -> Path:
+        own = self._model_folder / KNOWLEDGE_NAME
+        return own if own.exists() else self.folder / KNOWLEDGE_NAME
 
     @property
     def _model_folder(self) -> Path:

@@ -72,15 +72,16 @@ def model_finding(folder: Path, try_code: Try = attempt) -> Finding:
 
 
 def run_model(folder: Path) -> str:
-    """What a model sees in a synthetic photo, in words."""
-    from tag2box.extract import open_extractor
+    """What a model sees in a synthetic photo, in words; all of its files are read."""
+    from tag2box.model import Model
 
-    extractor = open_extractor(folder, threads=1)
-    side = extractor.card.image_size
+    model = Model.open(folder, threads=1)
+    side = model.card.image_size
     pixels = np.full((side, side, 3), 200, dtype=np.uint8)
     pixels[side // 4 : side // 2, side // 4 : side // 2] = (180, 30, 30)
-    bag = extractor.bag(extractor.see_picture(pixels), "synthetic")
-    return f"{extractor.fingerprint} is whole and runs: {len(bag)} regions in a synthetic photo"
+    bag = model.extractor.extract(pixels, "synthetic").bag
+    scores = model.learner.head(["red"], bag.features[[1]].astype(np.float64)).score(bag)
+    return f"{model.fingerprint} is whole and runs: {len(scores)} regions in a synthetic photo"
 
 
 def check_model() -> Finding:
@@ -104,7 +105,9 @@ def pictures_finding(reads: Callable[[str], bool]) -> Finding:
     strange = [name for name in WELCOME_FORMATS if not reads(name)]
     known = ", ".join(name for name in (*NEEDED_FORMATS, *WELCOME_FORMATS) if name not in strange)
     if strange:
-        return note("pictures", f"{known}; not {', '.join(strange)}.", "save such photos as JPEG first.")
+        further = ", or pip install 'tag2box[heic]'" if "HEIF" in strange else ""
+        remedy = f"save such photos as JPEG first{further}."
+        return note("pictures", f"{known}; not {', '.join(strange)}.", remedy)
     return ok("pictures", known)
 
 
@@ -112,6 +115,10 @@ def pillow_reads(name: str) -> bool:
     """Whether Pillow can write and read a picture in the format."""
     from PIL import Image
 
+    from tag2box.data.photo_files import open_heif
+
+    if name == "HEIF":  # which nobody has to write
+        return open_heif()
     try:
         Image.new("RGB", (16, 16)).save(file := io.BytesIO(), format=name)
         Image.open(file).load()

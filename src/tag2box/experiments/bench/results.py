@@ -12,8 +12,7 @@ from typing import Any, final
 
 from tag2box.errors import ResultError, reason_of
 from tag2box.evaluation import Interval, Verdict
-from tag2box.experiments.bench.figures_of_merit import QUERY
-from tag2box.experiments.bench.specification import Specification
+from tag2box.experiments.bench.specification import QUERY, Specification
 from tag2box.files import write_json
 from tag2box.methods.lineup import Chosen
 

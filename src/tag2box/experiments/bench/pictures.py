@@ -1,4 +1,4 @@
-"""Tasks as pictures: where a method finds the class in support and query images, and how EM gets there."""
+"""What the experiments came to, as charts; and tasks as photos: where a method finds the class, how EM gets there."""
 
 from __future__ import annotations
 
@@ -7,33 +7,99 @@ from itertools import islice
 from pathlib import Path
 
 import numpy as np
+from matplotlib.figure import Figure
 
 from tag2box.arrays import Float32s
 from tag2box.data import DatasetImage
-from tag2box.evaluation import is_correct
-from tag2box.experiments.bench.rows import Row
+from tag2box.evaluation import Verdict, is_correct
+from tag2box.experiments.bench.results import Row, RowResult
 from tag2box.experiments.bench.running import draw_episodes
-from tag2box.experiments.bench.sources import load_source
-from tag2box.experiments.bench.trials import Pool, learn_task
-from tag2box.experiments.bench.workbench import Workbench
+from tag2box.experiments.bench.specification import PRECISION, QUERY
+from tag2box.experiments.bench.tasks import Pool, learn_task
+from tag2box.experiments.bench.trust import TrustTrial, judged, reliability
+from tag2box.experiments.bench.workbench import Workbench, load_source
 from tag2box.extract import open_pixels
+from tag2box.methods.calibration import Calibration
 from tag2box.methods.learners import ObjectLearner
 from tag2box.methods.lineup import LINEUP
 from tag2box.methods.localizers import GaussianMil, VmfMil
+from tag2box.sphere import KAPPA_RULES
 from tag2box.types import Episode
-from tag2box.viz import NEUTRAL, RIGHT, WRONG, DrawnBox, PagePhoto, draw_sheet
+from tag2box.viz import (
+    NEUTRAL,
+    RIGHT,
+    WRONG,
+    Curve,
+    DrawnBox,
+    PagePhoto,
+    draw_curves,
+    draw_shares,
+    draw_sheet,
+)
 
+STEPS = "em-"
+"""How the names of the methods begin that stop EM after some steps."""
+DIMENSION = 512
+"""Of the paper's features, and of ours."""
 TASKS_NAME, STEPS_NAME = "tasks.png", "steps.png"
 STEPS_SHOWN = 6
 
 Images = Mapping[str, DatasetImage]
 
 
+def steps_chart(results: Mapping[Row, RowResult]) -> Figure | None:
+    """CorLoc and precision against the number of EM steps, if such rows are there."""
+    rows = {row: result for row, result in results.items() if row.method.startswith(STEPS)}
+    if not rows:
+        return None
+    places = np.array([int(row.method.removeprefix(STEPS)) for row in rows])
+    curves = {}
+    for measure in (QUERY, PRECISION):
+        figures = [result.figures[measure] for result in rows.values()]
+        value, low, high = (
+            100.0 * np.array([getattr(figure, name) for figure in figures]) for name in ("value", "low", "high")
+        )
+        curves[measure] = Curve(places, value, low, high)
+    return draw_curves(f"EM on {next(iter(rows)).dataset}", "EM steps", "%", curves)
+
+
+def misses_chart(results: Mapping[Row, RowResult]) -> Figure | None:
+    """What the best region of the query images shows, method by method, with the fewest ways and shots of a table."""
+    ways, shots = min(((row.ways, row.shots) for row in results), default=(0, 0))
+    shares = {}
+    for row, result in results.items():
+        found = [verdict for verdicts in result.query for verdict in verdicts]
+        if found and (row.ways, row.shots) == (ways, shots):
+            shares[LINEUP[row.method].title] = [found.count(kind) / len(found) for kind in Verdict]
+    if not shares:
+        return None
+    return draw_shares(f"What the chosen box shows, N = {ways}, K = {shots}", [str(kind) for kind in Verdict], shares)
+
+
+def kappa_chart() -> Figure:
+    """The rules for the concentration against the mean resultant length."""
+    lengths = np.linspace(0.02, 0.98, 97)
+    curves = {name: Curve(lengths, np.asarray(rule(lengths, DIMENSION))) for name, rule in KAPPA_RULES.items()}
+    return draw_curves(f"Estimates of κ, d = {DIMENSION}", "mean resultant length", "κ", curves, log=True)
+
+
+def reliability_chart(trials: Sequence[TrustTrial], calibration: Calibration, dataset: str) -> Figure:
+    """The share of wrong boxes, and of wrong tags, against what was expected."""
+    curves = {"as it should be": Curve(np.array([0.0, 1.0]), np.array([0.0, 1.0]))}
+    for name, judge, kind in (
+        ("box is wrong", calibration.wrong, "wrong"),
+        ("tag is wrong", calibration.absent, "absent"),
+    ):
+        expected, happened, _ = reliability(*judged(trials, judge, kind))
+        curves[name] = Curve(expected, happened)
+    return draw_curves(f"Doubt on {dataset}", "expected chance", "share that happened", curves)
+
+
 def draw_tasks(bench: Workbench, row: Row, count: int, folder: Path) -> Iterator[Path]:
     """Write one sheet of the first tasks, and for a method with EM steps one of tasks where they move the box."""
     dataset = load_source(bench.data, row.dataset)
     pool, images = bench.pool(dataset, row.dataset), {image.image_id: image for image in dataset.images}
-    learner = LINEUP[row.method].build(bench.ingredients(), dict(row.chosen))
+    learner = LINEUP[row.method].build(bench.knowledge(), dict(row.chosen))
     episodes = draw_episodes(dataset, row)
     tasks = [task_tiles(learner, episode, pool, images) for episode in episodes[:count]]
     draw_sheet(folder / TASKS_NAME, [tile for tiles in tasks for tile in tiles], open_pixels, columns=row.shots + 1)
@@ -65,7 +131,7 @@ def step_tiles(learner: VmfMil | GaussianMil, episode: Episode, pool: Pool, imag
     rng = np.random.default_rng([episode.seed, episode.index, 0])
     solution = learner.solve([pool.bag(image) for image in episode.positives(label)], rng)
     query = pool.bag(episode.queries[0])
-    features, background = solution.view(query)
+    features, background = solution.viewer(query)
     rows = [int((step.foreground.logits(features) - background).argmax()) for step in solution.steps]
     image = images[query.image_id]
     return [_tile(image, label, query.boxes[row], f"step {step}") for step, row in enumerate(rows)]

@@ -6,7 +6,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from samples import random_bags
-from tag2box.experiments.bench.trials import KeptBags
+from tag2box.experiments.bench.tasks import KeptBags
 from tag2box.types import ProposalBag
 
 BAGS = {bag.image_id: bag for bag in random_bags(0, images=6)}

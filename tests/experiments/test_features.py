@@ -10,7 +10,8 @@ import pytest
 from samples import random_units, unit
 from tag2box.data import DatasetImage
 from tag2box.errors import PoolTooSmallError
-from tag2box.experiments.prototypes import centered, draw_objects, prototype_accuracy
+from tag2box.experiments.features import centered, draw_objects, feature_parts, prototype_accuracy
+from tag2box.extract import BOX_GRAPH, PHOTO_GRAPH, Card
 from tag2box.types import Truth
 
 LABELS = [label for label in "abcd" for _ in range(20)]
@@ -36,6 +37,22 @@ def test_centring_removes_what_all_share() -> None:
     moved = centered(features)
     np.testing.assert_allclose(np.linalg.norm(moved, axis=1), 1.0)
     assert np.linalg.norm(moved.mean(axis=0)) < 0.3
+
+
+@pytest.mark.parametrize("embedding", [0, 2])
+def test_parts_are_at_length_one_and_seen_twice(tmp_path: Path, embedding: int) -> None:
+    for name in (PHOTO_GRAPH, BOX_GRAPH):
+        (tmp_path / name).write_bytes(b"never run")
+    features = np.random.default_rng(0).uniform(1.0, 2.0, size=(6, 3 + embedding))
+    parts = feature_parts(features, Card.of(tmp_path, 96, 3, embedding, {}, {}))
+    names = ["features", "backbone part", *(["embedding part"] if embedding else [])]
+    assert list(parts) == [title for name in names for title in (name, f"{name}, centred")]
+    for values in parts.values():
+        np.testing.assert_allclose(np.linalg.norm(values, axis=1), 1.0)
+    np.testing.assert_allclose(parts["backbone part"], unit(features[:, :3]))
+    np.testing.assert_allclose(parts["backbone part, centred"], centered(parts["backbone part"]))
+    if embedding:
+        np.testing.assert_allclose(parts["embedding part"], unit(features[:, 3:]))
 
 
 def images(count: int) -> list[DatasetImage]:

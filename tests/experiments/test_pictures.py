@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from tag2box.evaluation import Interval, Verdict
-from tag2box.experiments.bench.charts import misses_chart
-from tag2box.experiments.bench.rows import Row, RowResult
+from tag2box.experiments.bench.pictures import misses_chart
+from tag2box.experiments.bench.results import Row, RowResult
 from tag2box.viz import draw_shares
 
 ROW = Row("voc07", "vmf-mil", 1, 5, 4, 0, "by images", "VOC", (), "an extractor")

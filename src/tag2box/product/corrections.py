@@ -1,0 +1,169 @@
+"""What a person says about the photos of a run: kept line by line, never rewritten, and replayed.
+
+``corrections.jsonl`` has one JSON object a line: its number, when and by whom it was said, and what.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple, final
+
+from tag2box.errors import RunError, reason_of
+from tag2box.files import append_line
+
+Box = tuple[float, float, float, float]
+
+
+class Shows(NamedTuple):
+    """The thing is in the photo, and there."""
+
+    photo: str
+    label: str
+    box: Box
+    """In pixels of the upright photo; kept also for a region that was pointed at, because it outlives the model"""
+    row: int | None = None
+    """Of the region that was pointed at; None for a box that was drawn by hand"""
+
+
+class ShowsNot(NamedTuple):
+    """The thing is not in the photo: its tag was wrong."""
+
+    photo: str
+    label: str
+
+
+class Tag(NamedTuple):
+    """The thing is in the photo, wherever."""
+
+    photo: str
+    label: str
+
+
+class Undo(NamedTuple):
+    """What was said under a number counts no more; undoing an Undo brings it back."""
+
+    number: int
+
+
+Correction = Shows | ShowsNot | Tag | Undo
+KINDS: dict[str, type[Correction]] = {"shows": Shows, "shows not": ShowsNot, "tag": Tag, "undo": Undo}
+
+
+class Said(NamedTuple):
+    """A correction, as it was said."""
+
+    number: int
+    at: str
+    by: str
+    what: Correction
+
+
+class Pointed(NamedTuple):
+    """Where a person says that a thing is."""
+
+    box: Box
+    row: int | None
+    number: int
+    """Of the correction: what was described of a drawn box is kept under it"""
+
+
+@final
+@dataclass(frozen=True)
+class Known:
+    """What is in which photo, after everything that a person said."""
+
+    tags: Mapping[str, frozenset[str]]
+    """Photo → things in it"""
+    regions: Mapping[str, Mapping[str, Pointed]] = field(default_factory=dict)
+    """Thing → photo → where it is"""
+    strangers: tuple[str, ...] = ()
+    """Photos that were spoken of and are not among the given ones"""
+
+
+def replay(given: Mapping[str, Collection[str]], said: Sequence[Said]) -> Known:
+    """What the tags that were given become by all that was said; for a photo and a thing the last word counts."""
+    tags = {photo: set(words) for photo, words in given.items()}
+    regions: dict[str, dict[str, Pointed]] = {}
+    strangers: set[str] = set()
+    for one in _standing(said):
+        what = one.what
+        if isinstance(what, Undo):
+            continue
+        if what.photo not in tags:
+            strangers.add(what.photo)
+            continue
+        tags[what.photo].add(what.label)
+        regions.setdefault(what.label, {}).pop(what.photo, None)
+        if isinstance(what, ShowsNot):
+            tags[what.photo].discard(what.label)
+        elif isinstance(what, Shows):
+            regions[what.label][what.photo] = Pointed(what.box, what.row, one.number)
+    known = {label: places for label, places in regions.items() if places}
+    return Known({photo: frozenset(words) for photo, words in tags.items()}, known, tuple(sorted(strangers)))
+
+
+def _standing(said: Sequence[Said]) -> list[Said]:
+    """What is not undone, in its order."""
+    undone: set[int] = set()
+    for one in reversed(said):
+        if isinstance(one.what, Undo) and one.number not in undone:
+            undone.add(one.what.number)
+    return [one for one in said if one.number not in undone]
+
+
+@final
+class Journal:
+    """The corrections of a run, on disk."""
+
+    def __init__(self, path: Path) -> None:
+        """Nothing has to be there yet."""
+        self.path = path
+
+    def said(self) -> list[Said]:
+        """Everything; a last line that was cut off is as if never said, any other damage is refused."""
+        if not self.path.exists():
+            return []
+        content = self.path.read_bytes()
+        whole = content[: content.rfind(b"\n") + 1]
+        return [_parsed(self.path, place, line) for place, line in enumerate(whole.splitlines(), 1)]
+
+    def add(self, what: Correction, at: str, by: str = "") -> int:
+        """Put a correction on the disk for good; its number is for ``Undo``."""
+        number = 1 + max((one.number for one in self.said()), default=0)
+        kind = next(name for name, form in KINDS.items() if isinstance(what, form))
+        line = {"number": number, "at": at, "by": by, "kind": kind, **what._asdict()}
+        append_line(self.path, json.dumps(line, ensure_ascii=False))
+        return number
+
+    def take_over(self, others: Sequence[Said]) -> None:
+        """Add what was said elsewhere about the same photos, but for what is here already: same time, person, words."""
+        known = {(one.at, one.by, one.what): one.number for one in self.said()}
+        numbers: dict[int, int] = {}
+        for one in others:
+            what = Undo(numbers[one.what.number]) if isinstance(one.what, Undo) else one.what
+            if (one.at, one.by, what) not in known:
+                known[one.at, one.by, what] = self.add(what, one.at, one.by)
+            numbers[one.number] = known[one.at, one.by, what]
+
+
+def _parsed(path: Path, place: int, line: bytes) -> Said:
+    try:
+        return _said(json.loads(line))
+    except (ValueError, KeyError, TypeError) as error:
+        raise RunError(
+            f"line {place} of {path} cannot be read: {reason_of(error)}.",
+            "one correction a line, as tag2box writes them",
+            "repair or remove the line.",
+        ) from error
+
+
+def _said(line: dict[str, Any]) -> Said:
+    form = KINDS[line["kind"]]
+    fields = {name: line[name] for name in form._fields}
+    if "box" in fields:
+        x0, y0, x1, y1 = (float(edge) for edge in fields["box"])
+        fields["box"] = (x0, y0, x1, y1)
+    return Said(int(line["number"]), str(line["at"]), str(line["by"]), form(**fields))

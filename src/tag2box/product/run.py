@@ -1,0 +1,266 @@
+"""A run: the one use case. Tagged photos in a folder; regions, boxes, what a person said, classes and a report."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Literal, NamedTuple, Self, final
+
+from tag2box.data.formats import Written, write_formats
+from tag2box.data.formats.coco import BOXES_NAME, read_boxes, write_boxes
+from tag2box.data.labelled import LabelledPhoto, LabelledPhotos
+from tag2box.data.photo_files import PhotoFile
+from tag2box.data.tags import TagSet, clean_tags, shared_tags
+from tag2box.errors import PhotoError, RunError
+from tag2box.extract import extract_photos, unreadable_photos
+from tag2box.model import DETECTOR, Model
+from tag2box.product.class_file import ClassSet
+from tag2box.product.corrections import Correction, Journal, Known, Pointed, Shows, Undo, replay
+from tag2box.product.events import Advanced, Began, Ended, Listener, Unreadable, silent
+from tag2box.product.finding import Found, Region, find_classes, further_things, need_a_look
+from tag2box.product.report import write_report
+from tag2box.product.run_files import (
+    CORRECTIONS_NAME,
+    DRAWN_NAME,
+    FEATURES_NAME,
+    REPORT_NAME,
+    RunFacts,
+    digest_of,
+    facts_of,
+    lock_run,
+    read_facts,
+    read_photos,
+    require_extractor_of,
+    require_usable,
+    write_facts,
+    write_photos,
+)
+from tag2box.store import FeatureStore, StoreHeader, StoreWriter
+from tag2box.types import ProposalBag
+
+ERROR_RATE = 0.2
+
+
+class RunState(NamedTuple):
+    """Where a run stands, as its files say."""
+
+    photos: int
+    extracted: int
+    corrections: int
+    boxes: Literal["none", "stale", "fresh"]
+    """Stale if tags, corrections, settings or photos are others than those the boxes were made from"""
+
+
+@final
+class Run:
+    """The folder of a run; use it in a ``with`` block. One process writes at a time, and one thread in it."""
+
+    def __init__(self, folder: Path, given: TagSet, model: Model, lock: int) -> None:
+        """For ``begin`` and ``open``."""
+        self.folder, self.given, self.model = folder, given, model
+        self.unreadable: tuple[PhotoError, ...] = ()
+        self.found: Found | None = None
+        self.journal = Journal(folder / CORRECTIONS_NAME)
+        self._lock: int | None = lock
+        self._drawn: dict[int, ProposalBag] = {}
+
+    @classmethod
+    def begin(cls, folder: Path, given: TagSet, model: Model) -> Self:
+        """A new run, or one on the same photos with the same model, which goes on; tags may be others than before."""
+        require_usable(folder)
+        known = replay({photo.name: photo.tags for photo in given.photos}, Journal(folder / CORRECTIONS_NAME).said())
+        shared_tags(known.tags, known.regions)  # if nothing can be learned, then that is said before any work
+        given = replace(given, folder=given.folder.resolve())
+        lock = lock_run(folder)
+        try:
+            facts = facts_of(folder, given.folder, model.fingerprint)
+            write_facts(folder, facts)
+            write_photos(folder, given)
+        except BaseException:
+            os.close(lock)
+            raise
+        return cls(folder, given, model, lock)
+
+    @classmethod
+    def open(cls, folder: Path, model: Model | None = None) -> Self:
+        """A run by its own files; the model must be the one that it was made with."""
+        facts = read_facts(folder)
+        used = model if model is not None else Model.open(threads=1)
+        require_extractor_of(folder, facts, used.fingerprint)
+        return cls(folder, read_photos(folder, facts.photos), used, lock_run(folder))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let others write."""
+        if self._lock is not None:
+            os.close(self._lock)
+            self._lock = None
+
+    def extract(self, listen: Listener = silent, *, skip_bad: bool = False) -> None:
+        """Look at all photos; what an earlier run has done is not done again.
+
+        If a photo cannot be read, that is said when all others are done; with ``skip_bad`` it is left out.
+        """
+        photos = [PhotoFile(photo.name, photo.path) for photo in self.given.photos]
+        listen(Began("extract", len(photos)))
+        outcome = extract_photos(
+            self.model.extractor,
+            photos,
+            self.folder / FEATURES_NAME,
+            lambda done, figures: listen(Advanced("extract", done, len(photos))),
+        )
+        listen(Ended("extract"))
+        self.unreadable = outcome.unreadable
+        for error in self.unreadable:
+            listen(Unreadable(error.wrong, error))
+        if self.unreadable and not skip_bad:
+            raise unreadable_photos(self.unreadable, len(photos))
+
+    def correct(self, what: Correction, by: str = "") -> int:
+        """Keep what a person says; it is on the disk when this returns. The number is for ``Undo``."""
+        if isinstance(what, Undo):
+            self._require_number(what.number)
+        else:
+            (label,) = clean_tags([what.label], "a correction")
+            what = what._replace(label=label)
+            self._require_photo(what.photo)
+        if isinstance(what, Shows):
+            require_region(what, self._features())
+        return self.journal.add(what, _now(), by)
+
+    def known(self) -> Known:
+        """What is in which photo, after everything that a person said."""
+        return replay({photo.name: photo.tags for photo in self.given.photos}, self.journal.said())
+
+    def localize(
+        self, listen: Listener = silent, *, all_instances: bool = False, error_rate: float = ERROR_RATE
+    ) -> Found:
+        """Find every thing in the photos that show it, and write the boxes; classes that did not change are kept."""
+        known, features = self.known(), self._features()
+        regions = {
+            label: {photo: self._region(photo, pointed) for photo, pointed in places.items() if photo in features}
+            for label, places in known.regions.items()
+        }
+        self.found = find_classes(known.tags, features, self.model, listen, regions=regions, before=self.found)
+        boxes = further_things(self.found, features, self.model) if all_instances else self.found.boxes()
+        photos = tuple(
+            LabelledPhoto(name, *features.size(name), tuple(found), tuple(sorted(known.tags[name])))
+            for name, found in boxes.items()
+        )
+        labelled = LabelledPhotos(self.given.folder, self.found.classes, photos)
+        write_boxes(self.folder / BOXES_NAME, labelled, {"extractor": self.model.fingerprint})
+        how: dict[str, Any] = {
+            "tags": self.given.source,
+            "method": DETECTOR,
+            "settings": dict(self.model.settings.of(DETECTOR)),
+        }
+        how |= {"error_rate": error_rate, "all_instances": all_instances, "made_from": self._made_from(known, features)}
+        write_facts(self.folder, RunFacts(self.given.folder, self.model.fingerprint, how))
+        return self.found
+
+    def learn(self) -> ClassSet:
+        """The classes that were found, as a class file keeps them."""
+        return self._found().known(self.model.fingerprint, _now())
+
+    def report(self, listen: Listener = silent) -> Path:
+        """Write the page with every photo, the most doubtful first."""
+        found = self._found()
+        path = self.folder / REPORT_NAME
+        error_rate = float(read_facts(self.folder).further.get("error_rate", ERROR_RATE))
+        look = need_a_look(found.by_doubt(), error_rate)
+        paths = {photo.name: photo.path for photo in self.given.photos}
+        write_report(path, found, self.labelled(), paths, look, listen)
+        return path
+
+    def labelled(self) -> LabelledPhotos:
+        """The boxes that were written last."""
+        return read_boxes(self.folder)
+
+    def export(self, formats: Sequence[str], output: Path, max_doubt: float | None = None) -> Written:
+        """Write photos and boxes for other tools."""
+        return write_formats(self.labelled(), formats, output, max_doubt)
+
+    @property
+    def state(self) -> RunState:
+        """Where the run stands."""
+        said, known = self.journal.said(), self.known()
+        has_features = (self.folder / FEATURES_NAME).is_dir()
+        extracted = len(self._features()) if has_features else 0
+        if not (self.folder / BOXES_NAME).is_file() or not has_features:
+            return RunState(len(self.given.photos), extracted, len(said), "none")
+        fresh = read_facts(self.folder).further.get("made_from") == self._made_from(known, self._features())
+        return RunState(len(self.given.photos), extracted, len(said), "fresh" if fresh else "stale")
+
+    def _found(self) -> Found:
+        return self.found if self.found is not None else self.localize()
+
+    def _features(self) -> FeatureStore:
+        header = StoreHeader(self.model.fingerprint, self.model.card.dimension)
+        return FeatureStore(self.folder / FEATURES_NAME, header)
+
+    def _made_from(self, known: Known, features: FeatureStore) -> str:
+        pointed = {label: {photo: list(at) for photo, at in places.items()} for label, places in known.regions.items()}
+        tags = {photo: sorted(words) for photo, words in known.tags.items()}
+        settings = dict(self.model.settings.of(DETECTOR))
+        return digest_of(self.model.fingerprint, settings, tags, pointed, features.image_ids)
+
+    def _region(self, photo: str, pointed: Pointed) -> Region:
+        """The row that was pointed at, or what the extractor makes of the box that was drawn, kept for next time."""
+        if pointed.row is not None:
+            return pointed.row
+        if pointed.number not in self._drawn:
+            header, name = StoreHeader(self.model.fingerprint, self.model.card.dimension), str(pointed.number)
+            with StoreWriter(self.folder / DRAWN_NAME, header) as writer:
+                if name not in writer:
+                    path = next(each.path for each in self.given.photos if each.name == photo)
+                    described = self.model.extractor.describe_boxes(path, name, [pointed.box])
+                    writer.append(described.bag, described.source_hash)
+            self._drawn[pointed.number] = FeatureStore(self.folder / DRAWN_NAME).bag(name)
+        return self._drawn[pointed.number]
+
+    def _require_number(self, number: int) -> None:
+        numbers = [one.number for one in self.journal.said()]
+        if number not in numbers:
+            raise RunError(f"there is no correction {number}.", f"one of 1 to {len(numbers)}", "give another number.")
+
+    def _require_photo(self, name: str) -> None:
+        if name not in {photo.name for photo in self.given.photos}:
+            raise RunError(
+                f"the run on {self.given.folder} has no photo {name!r}.", "a photo of the run", "check the name."
+            )
+
+
+def require_region(what: Shows, features: FeatureStore) -> None:
+    """Refuse a box that is no box of the photo, and a row that it is not the box of."""
+    height, width = features.size(what.photo)
+    x0, y0, x1, y1 = what.box
+    if not (0 <= x0 < x1 <= width and 0 <= y0 < y1 <= height):
+        raise RunError(
+            f"{what.box} is no box in {what.photo!r}.",
+            f"x0 y0 x1 y1 with 0 ≤ x0 < x1 ≤ {width} and 0 ≤ y0 < y1 ≤ {height}",
+            "draw it inside the photo.",
+        )
+    if what.row is None:
+        return
+    boxes = features.bag(what.photo).boxes
+    if not 0 <= what.row < len(boxes) or abs(boxes[what.row] - list(what.box)).max() > 1.0:
+        raise RunError(
+            f"region {what.row} of {what.photo!r} is not at {what.box}.",
+            f"one of its {len(boxes)} regions, with its box",
+            "give the box alone: it counts as drawn.",
+        )
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")
