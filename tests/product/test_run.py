@@ -24,7 +24,7 @@ from tag2box.data import TaggedPhoto, TagSet, read_tags
 from tag2box.data.formats.coco import BOXES_NAME, read_boxes
 from tag2box.errors import PhotoError, RunError, StoreError, TagsError
 from tag2box.model import Model
-from tag2box.product.corrections import Shows, ShowsNot, Tag, Undo
+from tag2box.product.corrections import Journal, Shows, ShowsNot, Tag, Undo
 from tag2box.product.events import Advanced, Event, Stopped
 from tag2box.product.run import Run
 from tag2box.product.run_files import DRAWN_NAME, FEATURES_NAME, RUN_NAME
@@ -296,6 +296,55 @@ def test_only_the_class_that_was_spoken_of_is_solved_again(
     assert second.learned[0] is first.learned[0]
     assert second.learned[1] is not first.learned[1]
     assert third.learned[1] is second.learned[1]  # a drawn box is the same box the next time
+
+
+def test_what_was_said_elsewhere_counts_here_too(
+    photos: Path, tmp_path: Path, planted: tuple[Model, PlantedExtractor]
+) -> None:
+    model, _ = planted
+    lines = [
+        {"kind": "shows", "photo": "red/4.png", "label": " red ", "box": [2, 3, 30, 28]},
+        {"kind": "shows not", "photo": "red/3.png", "label": "red"},
+        {"kind": "tag", "photo": "elsewhere.png", "label": "red"},
+    ]
+    written = tmp_path / "by hand.jsonl"
+    written.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    with begin(tmp_path / "run", photos, model) as run:
+        run.extract()
+        for _ in range(2):
+            run.take_over(Journal(written).said())
+        run.localize()
+        assert boxes_of(run)["red/4.png"] == {"red": [2.0, 3.0, 30.0, 28.0]}
+        assert boxes_of(run)["red/3.png"] == {}
+        assert len(run.journal.said()) == 3
+        assert run.known().strangers == ("elsewhere.png",)
+        written.write_text(
+            json.dumps({"kind": "shows", "photo": "red/4.png", "label": "red", "box": [0, 0, 99, 9]}) + "\n"
+        )
+        with pytest.raises(RunError, match="is no box in"):
+            run.take_over(Journal(written).said())
+
+
+def test_learning_and_reporting_leave_the_boxes_as_they_were_asked_for(
+    photos: Path, tmp_path: Path, planted: tuple[Model, PlantedExtractor]
+) -> None:
+    """A detector learned from a run, or a page made anew, must not undo ``--all-instances``."""
+    model, _ = planted
+    with begin(tmp_path / "run", photos, model) as run:
+        run.extract()
+        run.localize(all_instances=True, error_rate=0.1)
+    before = [(tmp_path / "run" / name).read_bytes() for name in (BOXES_NAME, RUN_NAME)]
+    with begin(tmp_path / "run", photos, model) as run:
+        run.find()
+        run.learn()
+    with Run.open(tmp_path / "run", model) as run:
+        run.report()
+    assert [(tmp_path / "run" / name).read_bytes() for name in (BOXES_NAME, RUN_NAME)] == before
+    with Run.open(tmp_path / "run", model) as run:
+        run.correct(ShowsNot("red/3.png", "red"))
+        run.report()  # makes stale boxes anew, in the way they were made
+        facts = json.loads((tmp_path / "run" / RUN_NAME).read_text())
+        assert (facts["all_instances"], facts["error_rate"], run.state.boxes) == (True, 0.1, "fresh")
 
 
 @pytest.mark.parametrize(

@@ -44,7 +44,7 @@ def localize(
     said = Journal(corrections).said() if corrections is not None else []
     with _begin(output, read_tags(photos), Model.open(model, threads=1), console) as run, show_stages(console) as show:
         run.extract(show, skip_bad=skip_bad)
-        run.journal.take_over(said)
+        run.take_over(said)
         found = run.localize(show, all_instances=all_instances, error_rate=error_rate)
         report = run.report(show)
     look = need_a_look(found.by_doubt(), error_rate)
@@ -55,6 +55,8 @@ def localize(
         console.print(f"  {one.label}: {counted(len(one.photos), 'photo')}, {right}, {words}.", soft_wrap=True)
     _print_left_out(found, run, console)
     _print_suspects(found.suspects(), console)
+    for name in run.known().strangers:
+        console.print(f"  Somebody spoke of {name}, which is not among the photos; that is kept.", soft_wrap=True)
     console.print(f"Boxes: {output / BOXES_NAME}\nReport: {report}", soft_wrap=True)
 
 
@@ -83,7 +85,7 @@ def fit(
     folder = run if run is not None else output.with_name(f".{output.name}.run")
     with _begin(folder, tags, opened, console) as work, show_stages(console) as show:
         work.extract(show, skip_bad=skip_bad)
-        found = work.localize(show)
+        found = work.find(show)
         known = merge_classes([*before, work.learn()])
     save_classes(output, known)
     if run is None:

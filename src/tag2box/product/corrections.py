@@ -151,7 +151,7 @@ class Journal:
 
 def _parsed(path: Path, place: int, line: bytes) -> Said:
     try:
-        return _said(json.loads(line))
+        return _said(json.loads(line), place)
     except (ValueError, KeyError, TypeError) as error:
         raise RunError(
             f"line {place} of {path} cannot be read: {reason_of(error)}.",
@@ -160,10 +160,11 @@ def _parsed(path: Path, place: int, line: bytes) -> Said:
         ) from error
 
 
-def _said(line: dict[str, Any]) -> Said:
+def _said(line: dict[str, Any], place: int) -> Said:
+    """What a line says; one that a person wrote may lack its number, when and by whom."""
     form = KINDS[line["kind"]]
-    fields = {name: line[name] for name in form._fields}
+    fields = {name: line[name] for name in form._fields if name in line or name not in form._field_defaults}
     if "box" in fields:
         x0, y0, x1, y1 = (float(edge) for edge in fields["box"])
         fields["box"] = (x0, y0, x1, y1)
-    return Said(int(line["number"]), str(line["at"]), str(line["by"]), form(**fields))
+    return Said(int(line.get("number", place)), str(line.get("at", "")), str(line.get("by", "")), form(**fields))

@@ -29,9 +29,8 @@ class Advanced(NamedTuple):
 
 
 class Unreadable(NamedTuple):
-    """A photo that cannot be read."""
+    """A photo that cannot be read, which its error names."""
 
-    photo: str
     error: PhotoError
 
 

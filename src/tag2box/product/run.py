@@ -19,7 +19,7 @@ from tag2box.errors import PhotoError, RunError
 from tag2box.extract import extract_photos, unreadable_photos
 from tag2box.model import DETECTOR, Model
 from tag2box.product.class_file import ClassSet
-from tag2box.product.corrections import Correction, Journal, Known, Pointed, Shows, Undo, replay
+from tag2box.product.corrections import Correction, Journal, Known, Pointed, Said, Shows, Undo, replay
 from tag2box.product.events import Advanced, Began, Ended, Listener, Unreadable, silent
 from tag2box.product.finding import Found, Region, find_classes, further_things, need_a_look
 from tag2box.product.report import write_report
@@ -123,7 +123,7 @@ class Run:
         listen(Ended("extract"))
         self.unreadable = outcome.unreadable
         for error in self.unreadable:
-            listen(Unreadable(error.wrong, error))
+            listen(Unreadable(error))
         if self.unreadable and not skip_bad:
             raise unreadable_photos(self.unreadable, len(photos))
 
@@ -132,33 +132,38 @@ class Run:
         if isinstance(what, Undo):
             self._require_number(what.number)
         else:
-            (label,) = clean_tags([what.label], "a correction")
-            what = what._replace(label=label)
             self._require_photo(what.photo)
-        if isinstance(what, Shows):
-            require_region(what, self._features())
-        return self.journal.add(what, _now(), by)
+        return self.journal.add(self._clean(what), _now(), by)
+
+    def take_over(self, said: Sequence[Said]) -> None:
+        """Keep what was said elsewhere about these photos; what is kept already is not kept twice."""
+        self.journal.take_over([one._replace(what=self._clean(one.what)) for one in said])
 
     def known(self) -> Known:
         """What is in which photo, after everything that a person said."""
         return replay({photo.name: photo.tags for photo in self.given.photos}, self.journal.said())
 
-    def localize(
-        self, listen: Listener = silent, *, all_instances: bool = False, error_rate: float = ERROR_RATE
-    ) -> Found:
-        """Find every thing in the photos that show it, and write the boxes; classes that did not change are kept."""
+    def find(self, listen: Listener = silent) -> Found:
+        """Find every thing in the photos that show it; classes that did not change are kept, and nothing is written."""
         known, features = self.known(), self._features()
         regions = {
             label: {photo: self._region(photo, pointed) for photo, pointed in places.items() if photo in features}
             for label, places in known.regions.items()
         }
         self.found = find_classes(known.tags, features, self.model, listen, regions=regions, before=self.found)
-        boxes = further_things(self.found, features, self.model) if all_instances else self.found.boxes()
+        return self.found
+
+    def localize(
+        self, listen: Listener = silent, *, all_instances: bool = False, error_rate: float = ERROR_RATE
+    ) -> Found:
+        """Find every thing in the photos that show it, and write the boxes."""
+        found, known, features = self.find(listen), self.known(), self._features()
+        boxes = further_things(found, features, self.model) if all_instances else found.boxes()
         photos = tuple(
-            LabelledPhoto(name, *features.size(name), tuple(found), tuple(sorted(known.tags[name])))
-            for name, found in boxes.items()
+            LabelledPhoto(name, *features.size(name), tuple(some), tuple(sorted(known.tags[name])))
+            for name, some in boxes.items()
         )
-        labelled = LabelledPhotos(self.given.folder, self.found.classes, photos)
+        labelled = LabelledPhotos(self.given.folder, found.classes, photos)
         write_boxes(self.folder / BOXES_NAME, labelled, {"extractor": self.model.fingerprint})
         how: dict[str, Any] = {
             "tags": self.given.source,
@@ -167,18 +172,21 @@ class Run:
         }
         how |= {"error_rate": error_rate, "all_instances": all_instances, "made_from": self._made_from(known, features)}
         write_facts(self.folder, RunFacts(self.given.folder, self.model.fingerprint, how))
-        return self.found
+        return found
 
     def learn(self) -> ClassSet:
         """The classes that were found, as a class file keeps them."""
-        return self._found().known(self.model.fingerprint, _now())
+        found = self.found if self.found is not None else self.find()
+        return found.known(self.model.fingerprint, _now())
 
     def report(self, listen: Listener = silent) -> Path:
-        """Write the page with every photo, the most doubtful first."""
-        found = self._found()
-        path = self.folder / REPORT_NAME
-        error_rate = float(read_facts(self.folder).further.get("error_rate", ERROR_RATE))
-        look = need_a_look(found.by_doubt(), error_rate)
+        """Write the page with every photo, the most doubtful first; stale boxes are made anew, in the way they were."""
+        how = read_facts(self.folder).further
+        error_rate = float(how.get("error_rate", ERROR_RATE))
+        if self.state.boxes != "fresh":
+            self.localize(listen, all_instances=bool(how.get("all_instances")), error_rate=error_rate)
+        found = self.found if self.found is not None else self.find(listen)
+        path, look = self.folder / REPORT_NAME, need_a_look(found.by_doubt(), error_rate)
         paths = {photo.name: photo.path for photo in self.given.photos}
         write_report(path, found, self.labelled(), paths, look, listen)
         return path
@@ -201,9 +209,6 @@ class Run:
             return RunState(len(self.given.photos), extracted, len(said), "none")
         fresh = read_facts(self.folder).further.get("made_from") == self._made_from(known, self._features())
         return RunState(len(self.given.photos), extracted, len(said), "fresh" if fresh else "stale")
-
-    def _found(self) -> Found:
-        return self.found if self.found is not None else self.localize()
 
     def _features(self) -> FeatureStore:
         header = StoreHeader(self.model.fingerprint, self.model.card.dimension)
@@ -228,6 +233,15 @@ class Run:
                     writer.append(described.bag, described.source_hash)
             self._drawn[pointed.number] = FeatureStore(self.folder / DRAWN_NAME).bag(name)
         return self._drawn[pointed.number]
+
+    def _clean(self, what: Correction) -> Correction:
+        """The correction with a lawful tag; a region that is none of its photo is refused."""
+        if isinstance(what, Undo):
+            return what
+        (label,) = clean_tags([what.label], "a correction")
+        if isinstance(what, Shows) and what.photo in self._features():
+            require_region(what, self._features())
+        return what._replace(label=label)
 
     def _require_number(self, number: int) -> None:
         numbers = [one.number for one in self.journal.said()]
