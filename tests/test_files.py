@@ -9,7 +9,17 @@ from pathlib import Path
 
 import pytest
 
-from tag2box.files import TEMPORARY_SUFFIX, replacing, take_lock, write_json
+from tag2box.errors import ExportError
+from tag2box.files import (
+    MARK_NAME,
+    TEMPORARY_SUFFIX,
+    append_line,
+    replacing,
+    replacing_folder,
+    require_replaceable,
+    take_lock,
+    write_json,
+)
 
 
 def test_json_is_written_whole(tmp_path: Path) -> None:
@@ -68,3 +78,46 @@ def test_a_file_cannot_be_locked_as_a_folder(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(FileExistsError):
         take_lock(tmp_path / "file")
+
+
+def test_lines_are_added_one_by_one(tmp_path: Path) -> None:
+    path = tmp_path / "lines"
+    for word in ("one", "zwei", "três"):
+        append_line(path, word)
+    assert path.read_text(encoding="utf-8") == "one\nzwei\ntrês\n"
+    path.write_bytes(path.read_bytes() + b"cut o")  # a crash in the middle of a line
+    append_line(path, "four")
+    assert path.read_text(encoding="utf-8").splitlines() == ["one", "zwei", "três", "four"]
+
+
+def _fill_half(folder: Path) -> None:
+    with replacing_folder(folder, "a test") as fresh:
+        (fresh / "second").touch()
+        raise RuntimeError("power cut")
+
+
+def test_a_folder_is_replaced_whole_or_not_at_all(tmp_path: Path) -> None:
+    folder = tmp_path / "out"
+    with replacing_folder(folder, "a test") as fresh:
+        (fresh / "first").touch()
+    with pytest.raises(RuntimeError, match="power cut"):
+        _fill_half(folder)
+    assert sorted(path.name for path in folder.iterdir()) == [MARK_NAME, "first"]
+    with replacing_folder(folder, "a test") as fresh:
+        (fresh / "third").touch()
+    assert sorted(path.name for path in folder.iterdir()) == [MARK_NAME, "third"]
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+    assert "a test" in (folder / MARK_NAME).read_text()
+
+
+def test_only_our_own_folders_are_replaced(tmp_path: Path) -> None:
+    mine, empty, theirs = tmp_path / "mine", tmp_path / "empty", tmp_path / "theirs"
+    with replacing_folder(mine, "a test"):
+        pass
+    empty.mkdir()
+    theirs.mkdir()
+    (theirs / "letter").touch()
+    for folder in (mine, empty, tmp_path / "new"):
+        require_replaceable(folder, "a test")
+    with pytest.raises(ExportError, match="theirs exists, and a test did not write it"):
+        require_replaceable(theirs, "a test")

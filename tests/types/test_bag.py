@@ -88,3 +88,26 @@ def test_row_0_must_be_the_whole_image(bag: ProposalBag) -> None:
     outside[4, 2] = 101.0
     with pytest.raises(ShapeError, match="row 4"):
         replace(bag, boxes=outside)
+
+
+def test_other_features_leave_everything_else(bag: ProposalBag) -> None:
+    turned = bag.features[:, ::-1].copy()
+    seen = bag.with_features(turned, 2.0 * bag.norms)
+    np.testing.assert_array_equal(seen.features, turned)
+    np.testing.assert_array_equal(seen.norms, 2.0 * bag.norms)
+    for name in ("boxes", "objectness"):
+        assert getattr(seen, name) is getattr(bag, name)
+    assert seen.image_id == bag.image_id
+    with pytest.raises(ValueError, match="read-only"):
+        seen.features[0, 0] = 7.0
+
+
+def test_one_more_region_comes_last(bag: ProposalBag) -> None:
+    drawn = random_bag(np.random.default_rng(1), 2)
+    longer = bag.with_last_row_of(drawn)
+    assert len(longer) == len(bag) + 1
+    for name in ("boxes", "features", "objectness", "norms"):
+        np.testing.assert_array_equal(getattr(longer, name)[:-1], getattr(bag, name))
+        np.testing.assert_array_equal(getattr(longer, name)[-1], getattr(drawn, name)[-1])
+    ProposalBag(longer.image_id, longer.boxes, longer.features, longer.objectness, longer.norms)  # a bag like any other
+    assert len(bag) == 7

@@ -34,7 +34,11 @@ def localize(
     ] = 0.2,
     corrections: Annotated[
         Path | None,
-        typer.Option(help="What a person said about the photos (corrections.jsonl of a run): it counts here too."),
+        typer.Option(
+            exists=True,
+            dir_okay=False,
+            help="What a person said about the photos (corrections.jsonl of a run): it counts here too.",
+        ),
     ] = None,
     skip_bad: SkipBad = False,
     model: ModelFolder = None,

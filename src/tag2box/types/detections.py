@@ -16,6 +16,7 @@ import numpy.typing as npt
 from tag2box.arrays import Array, Float32s, Strings, frozen, require_finite, require_shape
 from tag2box.boxes import as_boxes, require_boxes
 from tag2box.errors import InputError, ShapeError
+from tag2box.words import counted
 
 SHOWN = 5
 """Detections that the short form tells."""
@@ -101,7 +102,7 @@ class Detections:
     def __repr__(self) -> str:
         shown = ", ".join(f"{one.label} {one.score:.2f}" for one in self[:SHOWN])
         more = f", and {len(self) - SHOWN} more" if len(self) > SHOWN else ""
-        return f"<{len(self)} detections: {shown}{more}>" if len(self) else "<no detections>"
+        return f"<{counted(len(self), 'detection')}: {shown}{more}>" if len(self) else "<no detections>"
 
     def of_class(self, label: str) -> Detections:
         """The detections of one class."""

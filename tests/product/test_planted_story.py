@@ -1,0 +1,136 @@
+"""The whole story on planted photos, with its answers written down: whoever rebuilds the house keeps them.
+
+Machines and libraries differ in the last digits, and EM multiplies in single precision: hence the tolerance.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from in_process import run_here
+from planted_extractor import PlantedExtractor, planted_world
+from tag2box.model import Model
+from tag2box.product.class_file import load_classes
+
+COLOURS = {"fire": (240, 20, 10), "leaf": (20, 230, 30), "sea": (10, 20, 240)}
+EXACT = 1e-5
+
+
+@pytest.fixture
+def planted(monkeypatch: pytest.MonkeyPatch) -> tuple[Model, PlantedExtractor]:
+    """What every command opens as its model."""
+    model, extractor = planted_world()
+    monkeypatch.setattr(Model, "open", lambda *_, **__: model)
+    return model, extractor
+
+
+@pytest.fixture
+def photos(tmp_path: Path) -> Path:
+    """Four photos of each colour, in one quarter of it; the fourth of "leaf" shows the sea, which is a wrong tag."""
+    for place, (tag, colour) in enumerate(COLOURS.items()):
+        (tmp_path / "photos" / tag).mkdir(parents=True)
+        for number in range(4):
+            picture = Image.new("RGB", (160, 120), (30 + 10 * number, 60, 60 + 5 * place))
+            x, y = 80 * ((number + place) % 2), 60 * (number // 2)
+            shown = COLOURS["sea"] if (tag, number) == ("leaf", 3) else colour
+            picture.paste(shown, (x, y, x + 80, y + 60))
+            picture.save(tmp_path / "photos" / tag / f"{number}.png")
+    return tmp_path / "photos"
+
+
+def boxes_in(run: Path) -> dict[str, list[float]]:
+    content = json.loads((run / "boxes.json").read_text())
+    names = {image["id"]: image["file_name"] for image in content["images"]}
+    return {names[each["image_id"]]: each["bbox"] for each in content["annotations"]}
+
+
+def test_the_story_has_the_answers_it_always_had(
+    photos: Path, tmp_path: Path, planted: tuple[Model, PlantedExtractor]
+) -> None:
+    done = run_here("localize", photos, "-o", tmp_path / "run")
+    assert done.returncode == 0, done.stderr
+    assert "12 photos with 3 tags (folders)." in done.stdout
+    found = boxes_in(tmp_path / "run")
+    assert {name: box for name, box in found.items() if name != "leaf/3.png"} == {
+        f"{tag}/{number}.png": [80.0 * ((number + place) % 2), 60.0 * (number // 2), 80.0, 60.0]
+        for place, tag in enumerate(COLOURS)
+        for number in range(4)
+        if (tag, number) != ("leaf", 3)
+    }
+    assert run_here("fit", photos, "--run", tmp_path / "run", "-o", tmp_path / "my.classes").returncode == 0
+    known = load_classes(tmp_path / "my.classes")
+    assert known.labels == ("fire", "leaf", "sea")
+    axes = known.directions.argmax(axis=1).tolist()
+    assert axes == [4, 2, 1]  # red, green and blue, as the planted extractor counts colours
+    assert {label: round(value, 4) for label, value in known.thresholds.items()} == pytest.approx(
+        {"fire": 2.5, "leaf": 2.2365, "sea": 2.5}, abs=1e-3
+    )
+    np.testing.assert_allclose(np.linalg.norm(known.directions, axis=1), 1.0, atol=EXACT)
+
+
+def test_one_word_of_a_person_is_enough(photos: Path, tmp_path: Path, planted: tuple[Model, PlantedExtractor]) -> None:
+    said = tmp_path / "said.jsonl"
+    said.write_text(json.dumps({"kind": "shows not", "photo": "leaf/3.png", "label": "leaf"}) + "\n")
+    assert run_here("localize", photos, "-o", tmp_path / "run").returncode == 0
+    assert "leaf/3.png" in boxes_in(tmp_path / "run")
+    done = run_here("localize", photos, "-o", tmp_path / "run", "--corrections", said)
+    assert done.returncode == 0, done.stderr
+    assert "leaf: 3 photos" in done.stdout
+    assert "leaf/3.png" not in boxes_in(tmp_path / "run")
+    again = run_here("localize", photos, "-o", tmp_path / "run")  # the run has it by heart
+    assert "leaf: 3 photos" in again.stdout
+    exported = run_here("export", tmp_path / "run", "--to", "coco", "-o", tmp_path / "out")
+    assert exported.stdout.startswith("12 photos into")  # the photo that shows no leaf is a photo of nothing now
+    assert run_here("localize", photos, "-o", tmp_path / "run", "--corrections", tmp_path / "nowhere").returncode == 2
+    said.write_text('{"kind": "sings"}\n')
+    wrong = run_here("localize", photos, "-o", tmp_path / "run", "--corrections", said)
+    assert wrong.returncode == 2
+    assert "line 1 of" in wrong.stderr
+
+
+def test_somebody_who_speaks_of_strangers_is_told(
+    photos: Path, tmp_path: Path, planted: tuple[Model, PlantedExtractor]
+) -> None:
+    said = tmp_path / "said.jsonl"
+    said.write_text(json.dumps({"kind": "tag", "photo": "elsewhere.png", "label": "leaf"}) + "\n")
+    done = run_here("localize", photos, "-o", tmp_path / "run", "--corrections", said)
+    assert done.returncode == 0, done.stderr
+    assert "Somebody spoke of elsewhere.png, which is not among the photos" in done.stdout
+
+
+def test_fitting_leaves_a_run_as_it_is(photos: Path, tmp_path: Path, planted: tuple[Model, PlantedExtractor]) -> None:
+    run = tmp_path / "run"
+    assert run_here("localize", photos, "-o", run, "--all-instances", "--error-rate", "0.1").returncode == 0
+    before = {name: (run / name).read_bytes() for name in ("boxes.json", "run.json", "report.html")}
+    planted[1].seen.clear()
+    assert run_here("fit", photos, "--run", run, "-o", tmp_path / "my.classes").returncode == 0
+    assert {name: (run / name).read_bytes() for name in before} == before
+    assert not planted[1].seen
+
+
+def test_fit_that_was_stopped_goes_on(
+    photos: Path, tmp_path: Path, planted: tuple[Model, PlantedExtractor], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    extractor, looked = planted[1], []
+    plain = PlantedExtractor.extract
+
+    def stopping(self: PlantedExtractor, picture: Path, image_id: str) -> object:
+        looked.append(image_id)
+        if len(looked) > 5:
+            raise KeyboardInterrupt
+        return plain(self, picture, image_id)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(PlantedExtractor, "extract", stopping)
+        done = run_here("fit", photos, "-o", tmp_path / "my.classes")
+    assert done.returncode == 130
+    assert not (tmp_path / "my.classes").exists()
+    extractor.seen.clear()
+    assert run_here("fit", photos, "-o", tmp_path / "my.classes").returncode == 0
+    assert 0 < len(extractor.seen) < 12
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["my.classes", "photos"]  # and nothing is left behind
