@@ -83,12 +83,14 @@ class Detections:
             yield Detection(label, score, tuple(box))
 
     @overload
-    def __getitem__(self, which: int) -> Detection: ...
+    def __getitem__(self, which: int | np.integer[Any]) -> Detection: ...
 
     @overload
     def __getitem__(self, which: slice | Sequence[int] | npt.NDArray[Any]) -> Detections: ...
 
-    def __getitem__(self, which: int | slice | Sequence[int] | npt.NDArray[Any]) -> Detection | Detections:
+    def __getitem__(
+        self, which: int | np.integer[Any] | slice | Sequence[int] | npt.NDArray[Any]
+    ) -> Detection | Detections:
         """One detection by its place, or several: a slice, places or a mask (n,); they stay ranked."""
         if isinstance(which, int | np.integer):
             x0, y0, x1, y1 = self.boxes[which].tolist()
