@@ -16,6 +16,9 @@ from tag2box.words import counted
         (1234, "box", "1,234 boxes"),
         (1, "class", "1 class"),
         (3, "class", "3 classes"),
+        (2, "batch", "2 batches"),
+        (2, "dish", "2 dishes"),
+        (1_000_000, "image", "1,000,000 images"),
     ],
 )
 def test_one_is_one_and_others_are_many(number: int, thing: str, said: str) -> None:

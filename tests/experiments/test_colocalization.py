@@ -7,13 +7,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from samples import paper_method
+from samples import paper_method, unit
+from tag2box.boxes import box_overlaps
 from tag2box.data import Dataset, DatasetImage
 from tag2box.evaluation import Verdict, corloc_by_class, macro_mean, match_voc
 from tag2box.experiments.bench.figures_of_merit import macro_corloc
 from tag2box.experiments.bench.tasks import Pool, Trial, try_method
-from tag2box.experiments.colocalization import METHODS, draw_tasks, outcomes
+from tag2box.experiments.colocalization import METHODS, at_best_regions, draw_tasks, outcomes
 from tag2box.methods.floors import Floor, objectness, random_region, whole_image
+from tag2box.methods.localizers import NO_BACKGROUND, VmfMil
 from tag2box.store import FeatureStore, StoreHeader, StoreWriter
 from tag2box.types import Episode, ProposalBag, TaggedImage, Truth
 from tag2box.worlds import World, plant_task
@@ -84,3 +86,29 @@ def test_the_floors_by_hand() -> None:
     assert top.matches.hits.tolist() == [True, False, False]
     assert (top.matches.truths, whole.matches.hits.tolist()) == (1, [False, False, True])
     assert trial_of(Floor(random_region)).support == trial_of(Floor(random_region)).support
+
+
+def test_the_oracle_points_at_the_mean_of_the_best_regions(planted: tuple[Pool, list[Episode]]) -> None:
+    """Slowly: the region of each support image that overlaps an object of the class most, seen from the middle."""
+    pool, episodes = planted
+    center = np.full(World().dimension, 0.02)
+    for episode in episodes[:5]:
+        (label,), best = episode.classes, []
+        for image in episode.positives(label):
+            bag, objects = pool.bag(image), pool.truths[image].of_class(label).boxes
+            reach = [max(box_overlaps(box[None], objects)[0]) for box in bag.boxes]
+            best.append(unit(bag.features[int(np.argmax(reach))].astype(np.float64) - center))
+        bags = [pool.bag(image) for image in episode.positives(label)]
+        oracle = at_best_regions(VmfMil(10.0, NO_BACKGROUND, center=center), episode, pool)
+        found = oracle.learn(bags, [], np.random.default_rng(0))
+        np.testing.assert_allclose(found.foreground.theta, unit(np.mean(best, axis=0)), atol=1e-6)
+        assert len(found.steps) == 1  # it knows the answer, and learns nothing
+
+
+def test_a_class_with_too_few_images_for_a_query_is_not_asked_for() -> None:
+    kinds = ["a"] * 6 + ["b"] * 5 + ["c"] * 30
+    truths = [Truth.plain(str(n), [[0, 0, 5, 5]], [kind]) for n, kind in enumerate(kinds)]
+    dataset = Dataset(("a", "b", "c"), tuple(DatasetImage(Path("x"), 9, 9, truth) for truth in truths))
+    asked = [episode.classes[0] for episode in draw_tasks(dataset, 5, 200, seed=0)]
+    assert set(asked) == {"a", "c"}
+    assert 0.4 < asked.count("a") / 200 < 0.6  # by class, not by images

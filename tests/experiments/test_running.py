@@ -10,9 +10,18 @@ import time
 from importlib import metadata
 from pathlib import Path
 
+import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from tag2box.experiments.bench.running import code_that_runs
+from tag2box.data import Dataset, DatasetImage, EpisodePool
+from tag2box.evaluation import Matches, Verdict, ap_area
+from tag2box.experiments.bench.results import Row
+from tag2box.experiments.bench.running import MOST_NEGATIVES, class_episodes, code_that_runs, draw_episodes, result_of
+from tag2box.experiments.bench.specification import AGNOSTIC, QUERY, SUPPORT
+from tag2box.experiments.bench.tasks import Trial
+from tag2box.types import Truth
 
 SCRIPT = """
 import os, time
@@ -90,3 +99,67 @@ def test_without_git_the_version_is_known(tmp_path: Path, monkeypatch: pytest.Mo
     assert code_that_runs(tmp_path) == NOT_OURS
     monkeypatch.setenv("PATH", str(tmp_path))
     assert code_that_runs() == NOT_OURS
+
+
+tagged = st.dictionaries(st.integers(0, 99).map(str), st.frozensets(st.sampled_from("abc"), min_size=1), min_size=1)
+
+
+@given(tagged, st.integers(0, 9))
+def test_with_every_image_a_class_has_one_task_of_all_it_shows_and_as_many_others(
+    tags: dict[str, frozenset[str]], seed: int
+) -> None:
+    episodes = class_episodes(EpisodePool.build(tags), seed)
+    assert [episode.classes for episode in episodes] == [(label,) for label in sorted(set().union(*tags.values()))]
+    for index, episode in enumerate(episodes):
+        (label,) = episode.classes
+        without = {image for image, labels in tags.items() if label not in labels}
+        assert episode.positives(label) == tuple(sorted(set(tags) - without))
+        assert set(episode.negatives) <= without
+        assert len(set(episode.negatives)) == len(episode.negatives) == min(len(episode.support), len(without))
+        assert (episode.index, episode.queries) == (index, ())
+    assert episodes == class_episodes(EpisodePool.build(dict(reversed(tags.items()))), seed)
+
+
+def test_a_class_with_very_many_images_has_no_more_negatives_than_the_limit() -> None:
+    many = {str(number): frozenset({"cat" if number < 300 else "dog"}) for number in range(600)}
+    cats, dogs = class_episodes(EpisodePool.build(many), 0)
+    assert len(cats.support) == len(dogs.support) == 300
+    assert len(cats.negatives) == len(dogs.negatives) == MOST_NEGATIVES
+
+
+def test_tasks_of_a_row_depend_on_its_cell_and_seed_and_on_no_method() -> None:
+    boxes = [[0, 0, 5, 5]]
+    kinds = [label for label in "abc" for _ in range(6)] + ["rare"] * 4
+    images = [DatasetImage(Path("x"), 9, 9, Truth.plain(str(n), boxes, [kind])) for n, kind in enumerate(kinds)]
+    dataset = Dataset(("a", "b", "c", "rare"), tuple(images))
+    row = Row("voc07", "vmf-mil", 1, 4, 20, 0, "by images", "VOC", (("kappa", 15.0),), "an extractor")
+    episodes = draw_episodes(dataset, row)
+    other = Row("voc07", "mi-svm", 1, 4, 20, 0, "by images", "COCO", (), "another", "boxes", "base")
+    assert draw_episodes(dataset, other) == episodes
+    assert len(episodes) == 20
+    assert {episode.classes[0] for episode in episodes} == set("abc")  # four support images and a query are too many
+    assert {(len(episode.support), len(episode.negatives)) for episode in episodes} == {(4, 4)}
+    several = Row("voc07", "vmf-mil", 2, 4, 20, 0, "by images", "VOC", (), "an extractor")
+    assert {len(episode.negatives) for episode in draw_episodes(dataset, several)} == {0}
+    every = Row("voc07", "vmf-mil", 1, 4, 20, 0, "every image", "VOC", (), "an extractor")
+    assert [len(episode.support) for episode in draw_episodes(dataset, every)] == [6, 6, 6, 4]
+
+
+def test_a_class_without_queries_or_objects_has_no_number_of_its_own() -> None:
+    yes, no = np.array([True]), np.array([False])
+    found, nothing = Matches(np.array([0.9]), yes, no, 1), Matches(np.zeros(0), yes[:0], no[:0], 0)
+    trials = [
+        Trial(0, "cat", (True, False), (Verdict.right,), found),
+        Trial(1, "cat", (True, True), (Verdict.part,), found),
+        Trial(1, "dog", (False,), (), nothing),
+    ]
+    result = result_of(trials, 2, ap_area, 1.26)
+    assert result.by_class == {
+        "cat": {QUERY: 0.5, "AP": 1.0, "queries": 2},
+        "dog": {QUERY: None, "AP": None, "queries": 0},
+    }
+    assert (result.labels, result.tasks, result.seconds) == (("cat", "cat", "dog"), (0, 1, 1), 1.3)
+    assert result.support == ((True, False), (True, True), (False,))
+    assert result.figures[QUERY].value == 0.5
+    assert result.figures[SUPPORT].value == pytest.approx((3 / 4 + 0) / 2)
+    assert result.figures[AGNOSTIC].value == pytest.approx(3 / 5)

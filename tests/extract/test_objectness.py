@@ -52,3 +52,22 @@ def test_the_weights_are_those_of_the_formula() -> None:
     expected = 1 / (1 + np.exp(-(0.1 + 0.4 + 0.9 + 1.6 - 1.0)))
     assert Objectness(0.1, 0.2, 0.3, 0.4, -1.0)(signals) == pytest.approx(expected)
     np.testing.assert_allclose(log_odds(np.array([0.0, 0.5, 1.0]), EPSILON), [-9.21024, 0.0, 9.21024], atol=1e-4)
+
+
+def test_without_candidates_nothing_is_believed_but_the_size_is_known() -> None:
+    nobody = Candidates(np.zeros((0, 4), np.float32), np.zeros(0, np.float32), np.zeros(0, np.float32))
+    signals = region_signals(np.array([[0, 0, 50, 50], [3, 3, 3, 9]], dtype=np.float32), nobody, 100.0, 100.0)
+    nothing, half, least = np.log(EPSILON / (1 - EPSILON)), np.log(0.5), np.log(0.01)  # an area of at least one pixel
+    np.testing.assert_allclose(signals, [[nothing, nothing, half, half**2], [nothing, nothing, least, least**2]])
+    assert region_signals(np.zeros((0, 4), np.float32), candidates(), 100.0, 100.0).shape == (0, 4)
+
+
+@given(st.integers(0, 2**32 - 1), st.floats(0.5, 4.0))
+def test_signals_are_the_same_at_any_scale(seed: int, scale: float) -> None:
+    known, regions = candidates(seed), 20.0 + random_boxes(np.random.default_rng(seed + 1), 6)
+    regions[:, 2:] += 2.0  # larger than a pixel, also when it shrinks
+    larger = Candidates((scale * known.boxes).astype(np.float32), known.first, known.second)
+    signals = region_signals(regions, known, 100.0, 120.0)
+    np.testing.assert_allclose(
+        region_signals(scale * regions, larger, scale * 100.0, scale * 120.0), signals, rtol=1e-3, atol=1e-3
+    )

@@ -9,6 +9,8 @@ from samples import random_bags, some_knowledge
 from tag2box.methods.knowledge import Knowledge
 from tag2box.methods.learners import ClassesLearner, LearnedObject
 from tag2box.methods.lineup import LINEUP
+from tag2box.methods.localizers import NO_BACKGROUND, Solution, VmfMil
+from tag2box.methods.view import center_bag
 from tag2box.types import ProposalBag
 
 POSITIVES, NEGATIVES = random_bags(0, images=4), random_bags(1, images=3)
@@ -86,3 +88,41 @@ def test_who_uses_the_settings_of_another_leaves_them_as_they_are() -> None:
             assert LINEUP[entry.like].grid, name
             assert not set(entry.grid) & set(LINEUP[entry.like].grid), name
     assert len({entry.title for entry in LINEUP.values()}) == len(LINEUP)
+
+
+@pytest.mark.parametrize("name", [name for name in LINEUP if name != "random-start"])
+def test_the_order_of_the_photos_does_not_matter(name: str) -> None:
+    order = [2, 0, 3, 1]
+    learner = LINEUP[name].build(some_knowledge(), some_choice(name))
+    turned = learner.learn([POSITIVES[place] for place in order], NEGATIVES[::-1], np.random.default_rng(0))
+    found = learned(name)
+    np.testing.assert_array_equal(turned.localization.rows, found.localization.rows[order])
+    np.testing.assert_allclose(turned.score(NEGATIVES[0]), found.score(NEGATIVES[0]), rtol=1e-3, atol=1e-3)
+
+
+@pytest.mark.parametrize("name", [name for name in LINEUP if not name.endswith("-detector") and name != "mi-svm"])
+def test_who_needs_no_negatives_does_not_look_at_them(name: str) -> None:
+    learner = LINEUP[name].build(some_knowledge(), some_choice(name))
+    without = learner.learn(POSITIVES, (), np.random.default_rng(0))
+    np.testing.assert_array_equal(without.localization.rows, learned(name).localization.rows)
+    np.testing.assert_array_equal(without.score(NEGATIVES[0]), learned(name).score(NEGATIVES[0]))
+
+
+@pytest.mark.parametrize("name", [name for name in LINEUP if name.startswith("em-")])
+def test_a_method_that_counts_its_steps_makes_exactly_so_many(name: str) -> None:
+    found = learned(name)
+    assert isinstance(found, Solution)
+    assert len(found.steps) == 1 + int(name.removeprefix("em-"))  # the start is one of them
+    longest = learned("em-12")
+    assert isinstance(longest, Solution)
+    np.testing.assert_allclose(found.foreground.theta, longest.steps[len(found.steps) - 1].foreground.theta)
+
+
+def test_ablations_by_hand() -> None:
+    known, chosen, rng = some_knowledge(), some_choice("vmf-mil"), np.random.default_rng(0)
+    np.testing.assert_array_equal(learned("prototypical").score(POSITIVES[0]), learned("em-0").score(POSITIVES[0]))
+    for bag, row in zip(POSITIVES, learned("background-only").localization.rows, strict=True):
+        assert row == known.background.log_score(center_bag(bag, known.center)).argmin()
+    bare = VmfMil(chosen["kappa"], NO_BACKGROUND, center=known.center, max_steps=int(chosen["steps"]))
+    expected = bare.learn(POSITIVES, (), rng).score(NEGATIVES[0])
+    np.testing.assert_allclose(learned("no-background").score(NEGATIVES[0]), expected)

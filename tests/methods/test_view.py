@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from samples import random_bag, random_bags, random_units, unit
 from tag2box.errors import NotFiniteError, ShapeError
 from tag2box.methods.localizers import VmfBackground, VmfMil
-from tag2box.methods.view import center_bag, center_rows
+from tag2box.methods.view import center_bag, center_rows, raw_features, signed_power, tukey_features, unit_features
 from tag2box.sphere import VonMisesFisher
 
 
@@ -59,3 +61,28 @@ def test_centring_undoes_a_common_offset() -> None:
     spread, _ = center_rows(crowded, crowded.mean(axis=0))
     assert np.linalg.norm(crowded.mean(axis=0)) > 0.8
     assert np.linalg.norm(spread.mean(axis=0)) < 0.1
+
+
+@given(st.integers(0, 2**32 - 1), st.floats(0.0, 0.7))
+def test_centring_in_single_precision_is_that_in_double_to_a_millionth(seed: int, length: float) -> None:
+    """A mean inside the sphere: no unit row comes closer to it than 0.3."""
+    rng = np.random.default_rng(seed)
+    rows, mean = random_units(rng, 20, 64).astype(np.float32), length * random_units(rng, 1, 64)[0]
+    single, double = center_rows(rows, mean), center_rows(rows.astype(np.float64), mean)
+    for found, exact in zip(single, double, strict=True):
+        assert (str(found.dtype), str(exact.dtype)) == ("float32", "float64")
+        np.testing.assert_allclose(found, exact, atol=1e-6)
+
+
+@given(st.integers(0, 2**32 - 1), st.floats(0.1, 3.0))
+def test_a_power_of_the_features_is_undone_by_its_inverse(seed: int, power: float) -> None:
+    raw = np.random.default_rng(seed).uniform(-4.0, 4.0, size=(5, 3))
+    np.testing.assert_allclose(signed_power(signed_power(raw, power), 1.0 / power), raw, rtol=1e-9)
+
+
+def test_a_centred_bag_has_centred_features_of_every_kind() -> None:
+    bag, mean = random_bag(np.random.default_rng(3)), np.full(5, 0.2)
+    seen, moved = center_bag(bag, mean), bag.features.astype(np.float64) - mean
+    np.testing.assert_allclose(raw_features(seen), moved, atol=1e-6)
+    np.testing.assert_allclose(unit_features(seen), unit(moved), atol=1e-6)
+    np.testing.assert_allclose(tukey_features(seen), np.sign(moved) * np.sqrt(np.abs(moved)), atol=1e-3)

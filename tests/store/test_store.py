@@ -312,3 +312,45 @@ def test_the_header_is_readable_json(tmp_path: Path) -> None:
         "dimension": 5,
         "format": "tag2box-store-1",
     }
+
+
+def test_the_size_of_an_image_is_known_without_its_bag(tmp_path: Path) -> None:
+    boxes = np.array([[0, 0, 640, 480], [5, 5, 99, 99]], dtype=np.float32)
+    wide = ProposalBag.from_raw("wide", boxes, np.eye(5)[:2], [0.5, 0.5])
+    store = FeatureStore(write(tmp_path, [*bags(2), wide]))
+    assert store.size("wide") == (480, 640)  # height first
+    with pytest.raises(StoreError, match="image 'tall' is not in the store"):
+        store.size("tall")
+
+
+def test_a_shard_of_other_dimensions_is_refused_even_of_the_same_extractor(tmp_path: Path) -> None:
+    write(tmp_path / "a", bags(2))
+    with StoreWriter(tmp_path / "b", StoreHeader("extractor-1", 6)) as writer:
+        writer.append(random_bag(np.random.default_rng(9), d=6, image_id="stranger"))
+    (tmp_path / "b" / "shard-000000.safetensors").rename(tmp_path / "a" / "shard-000007.safetensors")
+    with pytest.raises(ForeignStoreError, match=r"shard-000007.* with 6 dimensions"):
+        FeatureStore(tmp_path / "a")
+
+
+def test_files_that_are_no_shards_are_left_alone(tmp_path: Path) -> None:
+    store = write(tmp_path, bags(3))
+    for name in ("notes.txt", "shard-old.safetensors", "model.safetensors", "shard-000009.safetensors.bak"):
+        (store / name).write_text("not a shard")
+    assert len(FeatureStore(store)) == 3
+    with StoreWriter(store, HEADER) as writer:
+        writer.append(bags(4)[3])
+    assert (store / "shard-old.safetensors").read_text() == "not a shard"
+    assert FeatureStore(store).image_ids == tuple(bag.image_id for bag in bags(4))
+
+
+def test_a_gap_among_the_shards_is_not_filled(tmp_path: Path) -> None:
+    """A shard that somebody moved out may come back: its name must be free then."""
+    write(tmp_path, bags(12), shard_bytes=300)
+    moved = sorted(tmp_path.glob("shard-*"))[1]
+    content, gone = moved.read_bytes(), len(FeatureStore(tmp_path))
+    moved.unlink()
+    with StoreWriter(tmp_path, HEADER) as writer:
+        writer.append(random_bag(np.random.default_rng(5), image_id="new"))
+    assert not moved.exists()
+    moved.write_bytes(content)
+    assert len(FeatureStore(tmp_path)) == gone + 1

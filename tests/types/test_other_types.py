@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tag2box.errors import NotFiniteError, ShapeError
-from tag2box.types import ABSENT, Detections, Episode, Localization, TaggedImage, Truth
+from tag2box.types import ABSENT, Detections, Episode, Localization, TaggedImage, Truth, require_tag_set
 
 
 def test_truth_gives_the_objects_of_a_class() -> None:
@@ -76,3 +78,43 @@ def test_an_episode_lists_the_images_of_a_class() -> None:
     episode = Episode(0, 0, ("cat", "dog"), support, (), ("9",))
     assert episode.positives("cat") == ("1", "2")
     assert episode.positives("dog") == ("2", "3")
+
+
+scores_of_images = st.lists(st.lists(st.integers(-3, 3), min_size=1, max_size=6), max_size=5)
+
+
+@given(scores_of_images)
+def test_the_best_of_each_image_is_chosen_without_any_doubt(scores: list[list[int]]) -> None:
+    found = Localization.of_best([np.array(image, dtype=np.float64) for image in scores])
+    assert found.rows.tolist() == [image.index(max(image)) for image in scores]
+    assert found.scores.tolist() == [max(image) for image in scores]
+    assert found.doubt.tolist() == [0.0] * len(scores)
+
+
+def test_a_localization_and_a_truth_do_not_change_with_what_they_were_made_of() -> None:
+    rows, scores, weights = np.array([1]), np.array([2.0]), np.array([0.25, 0.75])
+    found = Localization(rows, scores, (weights,))
+    boxes, labels, flags = np.ones((1, 4), np.float32), np.array(["cat"]), np.array([False])
+    truth = Truth("a", boxes, labels, flags, flags)
+    rows[0], scores[0], weights[:], boxes[:], labels[0], flags[0] = 0, 9.0, 0.5, 7.0, "dog", True
+    assert (found.rows.tolist(), found.scores.tolist(), found.doubt.tolist()) == ([1], [2.0], [0.25])
+    assert (truth.boxes.tolist(), truth.labels.tolist(), truth.ignore.tolist()) == ([[1.0] * 4], ["cat"], [False])
+    with pytest.raises(ValueError, match="read-only"):
+        found.weights[0][0] = 1.0
+
+
+def test_weights_and_scores_of_different_numbers_of_images_are_refused() -> None:
+    with pytest.raises(ValueError, match="zip"):
+        Localization.from_weights([np.ones(2), np.ones(2)], [np.ones(2)])
+
+
+def test_a_class_that_nobody_shows_has_no_positives() -> None:
+    episode = Episode(0, 0, ("cat",), (TaggedImage("1", ("cats",)), TaggedImage("2", ())), ("3",), ())
+    assert episode.positives("cat") == ()  # a tag is the whole word
+
+
+def test_a_text_is_not_a_set_of_tags() -> None:
+    with pytest.raises(ShapeError, match=r"tags of image 'a' are the text 'cat'[\s\S]*pass \['cat'\]"):
+        require_tag_set("a", "cat")
+    for tags in ((), ["cat"], {"cat", "dog"}, frozenset({"cat"})):
+        require_tag_set("a", tags)

@@ -7,13 +7,17 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tag2box.boxes import box_overlaps
 from tag2box.errors import ShapeError
 from tag2box.evaluation import is_correct
 from tag2box.sphere import fit_vmf
 from tag2box.worlds import DISTRACTOR, World, plant_background, plant_image, plant_task
-from tag2box.worlds.images import empty_boxes, half_boxes, object_boxes, shifted_boxes
+from tag2box.worlds.images import HEIGHT, WIDTH, empty_boxes, half_boxes, object_boxes, shifted_boxes
+
+seeds = st.integers(0, 2**32 - 1)
 
 
 def test_the_same_seed_is_the_same_task() -> None:
@@ -112,3 +116,84 @@ def test_a_rectified_world_has_no_negative_features() -> None:
     world = World(rectified=True)
     assert (plant_task(world, 0).support[0].bag.features >= 0).all()
     assert (plant_background(world, 10) >= 0).all()
+
+
+@given(seeds, st.integers(0, 12))
+def test_no_region_is_right_for_an_object_that_it_was_not_made_for(seed: int, count: int) -> None:
+    """Also in a full image, and at its edges, where a shifted box is cut."""
+    rng = np.random.default_rng(seed)
+    objects = object_boxes(count, rng)
+    for own, box in enumerate(objects):
+        near, halves = shifted_boxes(box, 5, rng), half_boxes(box, 5, rng)
+        others = np.delete(objects, own, axis=0)
+        for regions in (near, halves):
+            assert (box_overlaps(regions, others) < 0.5).all()
+            assert ((regions >= 0) & (regions <= [WIDTH, HEIGHT, WIDTH, HEIGHT])).all()
+        assert ((halves[:, :2] >= box[:2] - 1e-9) & (halves[:, 2:] <= box[2:] + 1e-9)).all()
+    empty = empty_boxes(objects, 30, rng)
+    assert empty.shape == (30, 4)
+    assert ((empty >= 0) & (empty <= [WIDTH, HEIGHT, WIDTH, HEIGHT])).all()
+    assert (box_overlaps(empty, objects) < 0.3).all()
+
+
+@given(seeds, st.sampled_from([(0.0, 0.0), (WIDTH - 60.0, HEIGHT - 60.0)]))
+def test_a_box_in_the_corner_of_an_image_keeps_its_duplicates(seed: int, corner: tuple[float, float]) -> None:
+    box = np.array([*corner, corner[0] + 60.0, corner[1] + 60.0])
+    assert (box_overlaps(box[None], shifted_boxes(box, 50, np.random.default_rng(seed))) > 0.6).all()
+
+
+def test_a_quarter_of_the_images_shows_a_second_class_of_the_task() -> None:
+    world, company = World(dimension=16, regions=(1, 1)), []
+    for seed in range(25):
+        task = plant_task(world, seed, ways=3, shots=5, queries=2)
+        for image in (*task.support, *task.queries):
+            assert set(image.tags) <= set(task.classes)
+            assert len(set(image.tags)) == len(image.tags)
+            assert set(image.tags) == set(image.truth.labels.tolist()) - {DISTRACTOR}
+            company.append(len(image.tags) == 2)
+        alone = plant_task(world, seed)
+        assert {image.tags for image in alone.support} == {alone.classes}
+    assert 0.2 < np.mean(company) < 0.3
+
+
+def test_every_image_of_a_task_has_a_name_of_its_own() -> None:
+    task = plant_task(World(regions=(1, 1)), 0, ways=3, shots=4, queries=2)
+    names = [image.bag.image_id for image in (*task.support, *task.queries)]
+    assert len(set(names)) == len(names) == 18
+    assert names == [image.truth.image_id for image in (*task.support, *task.queries)]
+
+
+@pytest.mark.parametrize("cone", [0.0, 0.6, 0.95])
+def test_every_class_lies_at_the_angle_that_the_cone_says(cone: float) -> None:
+    world, rng = World(cone=cone, object_kappa=1e6), np.random.default_rng(0)
+    middle = np.full(world.dimension, world.dimension**-0.5)
+    found = [world.object_feature(name, rng) @ middle for name in world.names]
+    np.testing.assert_allclose(found, cone, atol=0.01)
+
+
+def test_a_class_looks_the_same_in_every_task_of_a_world_and_different_in_another_world() -> None:
+    def direction(world: World, seed: int) -> np.ndarray:
+        rng = np.random.default_rng(seed)
+        mean = np.mean([world.object_feature("class-00", rng) for _ in range(200)], axis=0)
+        return mean / np.linalg.norm(mean)
+
+    here, again, elsewhere = direction(World(), 0), direction(World(), 1), direction(World(seed=1), 0)
+    assert here @ again > 0.99
+    assert here @ elsewhere < 0.7
+
+
+def test_a_rectified_world_is_the_same_world_with_its_negatives_cut() -> None:
+    plain, cut = (plant_task(World(rectified=rectified), 3).support[0] for rectified in (False, True))
+    np.testing.assert_array_equal(cut.bag.boxes, plain.bag.boxes)
+    raw = np.maximum(plain.bag.features * plain.bag.norms[:, None], 0.0)
+    np.testing.assert_allclose(cut.bag.features * cut.bag.norms[:, None], raw, atol=1e-6)
+    assert (plain.bag.features < 0).any()
+
+
+@pytest.mark.parametrize("share", [0.0, 1.0])
+def test_an_image_with_a_wrong_tag_shows_none_of_its_tags(share: float) -> None:
+    world, rng = World(wrong_tags=share, regions=(1, 1)), np.random.default_rng(0)
+    for number in range(30):
+        image = plant_image(world, str(number), world.names[:2], rng)
+        assert image.tags == world.names[:2]
+        assert set(image.truth.labels.tolist()) - {DISTRACTOR} == (set() if share else set(world.names[:2]))

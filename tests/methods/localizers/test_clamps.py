@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import cast
+from typing import Protocol, cast
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from samples import exact_em, paper_method, random_bags
+from samples import exact_em, paper_method, random_bags, some_knowledge
 from tag2box.errors import ShapeError, TooFewImagesError
 from tag2box.evaluation import is_correct
-from tag2box.methods.localizers import NO_BACKGROUND, Clamps, VmfMil, random_regions
-from tag2box.types import ABSENT
+from tag2box.methods.detectors import LikenessLearner
+from tag2box.methods.learners import LearnedObject
+from tag2box.methods.localizers import NO_BACKGROUND, Clamps, GaussianMil, OddsBackground, VmfMil, random_regions
+from tag2box.methods.view import FeatureMap, raw_features, tukey_features, unit_features
+from tag2box.types import ABSENT, ProposalBag
 from tag2box.worlds import PlantedImage, World, plant_task
 
 
@@ -106,3 +111,51 @@ def test_one_photo_is_enough_once_its_region_is_known() -> None:
 def test_clamps_that_make_no_sense_are_refused(clamps: Clamps, complaint: str) -> None:
     with pytest.raises(ShapeError, match=complaint):
         VmfMil(5.0, NO_BACKGROUND).solve(random_bags(3), np.random.default_rng(0), clamps)
+
+
+class Clamped(Protocol):
+    """Learns from bags, and from what a person says of them."""
+
+    def __call__(self, bags: list[ProposalBag], clamps: Clamps) -> LearnedObject: ...
+
+
+def by_gaussian(features: FeatureMap) -> Clamped:
+    model = GaussianMil(0.7, OddsBackground(), 0.5, features, center=np.full(5, 0.1))
+    return lambda bags, clamps: model.solve(bags, np.random.default_rng(0), clamps)
+
+
+def by_likeness() -> Clamped:
+    localizer = VmfMil(8.0, OddsBackground(), center=np.full(5, 0.1))
+    learner = LikenessLearner(localizer, some_knowledge().spread, 1.0, 0.5, OddsBackground())
+    return lambda bags, clamps: learner.learn(bags, (), np.random.default_rng(0), clamps)
+
+
+CLAMPED: dict[str, Clamped] = {
+    "gaussian": by_gaussian(raw_features),
+    "gaussian on unit features": by_gaussian(unit_features),
+    "tukey": by_gaussian(tukey_features),
+    "likeness": by_likeness(),
+}
+
+
+@pytest.mark.parametrize("name", CLAMPED)
+@given(st.integers(0, 2**32 - 1), st.data())
+def test_every_model_keeps_what_is_known_and_ignores_what_is_absent(name: str, seed: int, draw: st.DataObject) -> None:
+    bags, query = random_bags(seed, images=5), random_bags(seed + 1, images=1)[0]
+    known = {0: draw.draw(st.integers(0, len(bags[0]) - 1)), 3: draw.draw(st.integers(0, len(bags[3]) - 1))}
+    found = CLAMPED[name](bags, Clamps(known, frozenset({1})))
+    assert {place: found.localization.rows[place] for place in known} == known
+    assert [found.localization.weights[place][row] for place, row in known.items()] == [1.0, 1.0]
+    assert found.localization.rows[1] == ABSENT
+    assert not found.localization.weights[1].any()
+    left = [bag for place, bag in enumerate(bags) if place != 1]
+    without = CLAMPED[name](left, Clamps({0: known[0], 2: known[3]}))
+    np.testing.assert_array_equal(without.localization.rows, np.delete(found.localization.rows, 1))
+    np.testing.assert_allclose(found.score(query), without.score(query), rtol=1e-6, atol=1e-6)
+
+
+@pytest.mark.parametrize("name", CLAMPED)
+def test_another_known_region_is_another_lesson(name: str) -> None:
+    bags, query = random_bags(6, images=3), random_bags(7, images=1)[0]
+    scores = [CLAMPED[name](bags, Clamps({0: row, 1: 0, 2: 0})).score(query) for row in (0, len(bags[0]) - 1)]
+    assert not np.allclose(scores[0], scores[1])
