@@ -158,3 +158,16 @@ def test_a_shown_number_can_be_read_back_to_half_a_tenth_of_a_percent(value: flo
     text = shown(Interval(value, low, high, 9))
     read = [float(part) for part in text.rstrip(")").replace(" (", "…").split("…")]
     assert read == pytest.approx([100 * value, 100 * low, 100 * high], abs=0.0501)
+
+
+def test_what_was_not_measured_is_no_number() -> None:
+    nothing = replace(valued(0.5), figures={})
+    (line,) = make_report(replace(ASKED, methods=("vmf-mil",)), {ROW: nothing}).table.lines
+    assert line[1:] == (NOTHING,) * len(line[1:])
+
+
+def test_where_there_is_nothing_to_compare_nothing_is_said() -> None:
+    asked = replace(ASKED, draw=EVERY_IMAGE)
+    assert make_report(asked, {ROW: valued(0.5)}).pace == ""
+    assert make_report(asked, {ROW: valued(0.5, seconds=0.0), RIVAL: valued(0.5)}).pace == ""
+    assert "seen here" not in page([(make_report(asked, {ROW: valued(0.5)}), "")])

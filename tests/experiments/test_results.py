@@ -85,7 +85,14 @@ def test_trials_of_any_length_survive(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("place", "value"),
-    [("query", [["nearly right"]]), ("support", [3]), ("class", None), ("task", 3)],
+    [
+        ("query", [["nearly right"]]),
+        ("support", [3]),
+        ("support", [[True]]),
+        ("support", ["12"]),
+        ("class", None),
+        ("task", 3),
+    ],
 )
 def test_a_result_with_trials_that_make_no_sense_is_refused(tmp_path: Path, place: str, value: object) -> None:
     path = tmp_path / "result.json"

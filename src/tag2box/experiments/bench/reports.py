@@ -68,11 +68,11 @@ def page(sections: Sequence[tuple[Report, str]]) -> str:
         "Every table of the paper, run on the photos that we have with the model that ships: the paper's numbers",
         "beside ours in percent, with 95 % intervals. `tag2box bench report` writes this page; the command under",
         "each title runs its table. Data, extractor and scale differ from the paper's (see",
-        "[experiments](experiments.md)), so what can be compared is the order of the methods. Of all claims about",
-        "order, the paper's and ours, seen here:",
-        f"{summary}.",
-        "",
+        "[experiments](experiments.md)), so what can be compared is the order of the methods.",
     ]
+    if summary:
+        lines += ["Of all claims about order, the paper's and ours, seen here:", f"{summary}."]
+    lines.append("")
     return "\n".join([*lines, *(section for _, section in sections)])
 
 
@@ -160,7 +160,7 @@ def _cells(
         if of_paper:
             yield f"{paper:g}" if paper is not None else NOTHING
         else:
-            yield shown(result.figures[measure]) if result is not None else NOTHING
+            yield shown(result.figures[measure]) if result is not None and measure in result.figures else NOTHING
 
 
 def _heading(specification: Specification, column: _Column) -> str:
@@ -170,8 +170,8 @@ def _heading(specification: Specification, column: _Column) -> str:
 
 
 def _pace(results: Mapping[Row, RowResult]) -> str:
-    """Times of all methods against the first, measured in one run."""
-    if not results:
+    """Times of all methods against the first, measured in one run; empty where there is nothing to compare."""
+    if len(results) < 2 or next(iter(results.values())).seconds == 0.0:
         return ""
     first, *others = results.items()
     title = LINEUP[first[0].method].title

@@ -158,4 +158,6 @@ def _bits(hits: Sequence[bool]) -> str:
 
 
 def _hits(bits: str) -> tuple[bool, ...]:
+    if not isinstance(bits, str) or set(bits) - {"0", "1"}:
+        raise ValueError(f"hits are written as {bits!r}")
     return tuple(bit == "1" for bit in bits)
