@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
-from tag2box.data import hold_out_classes, load_split, read_dataset
+from tag2box.data import held_out_classes, load_split, read_dataset
 from tag2box.evaluation import Interval, Verdict
 from tag2box.experiments.bench.results import RowResult
 from tag2box.experiments.bench.specification import PRECISION, QUERY, SUPPORT
@@ -32,7 +32,7 @@ def plant_bench(folder: Path, images: int = IMAGES) -> Workbench:
     The model has not learned the held-out classes.
     """
     split = load_split("coco60")
-    held_out = hold_out_classes(split.base, 20)
+    held_out = held_out_classes(split.base)
     learned = [label for label in split.base if label not in held_out]
     bench = Workbench(folder / "data", folder / "store", _plant_detector(folder / "model", learned))
     for file, names, stores in (

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tag2box.data import coco_to_voc, hold_out_classes, load_split, split_names
-from tag2box.data.splits import ilsvrc_synsets, voc_classes
+from tag2box.data import coco_to_voc, held_out_classes, load_split, split_names
+from tag2box.data.splits import HELD_OUT_KINDS, ilsvrc_synsets, kind_of_class, voc_classes
 from tag2box.errors import DatasetError
 
 SIZES = {
@@ -49,13 +49,18 @@ def test_an_unknown_split_is_refused_with_the_known_ones() -> None:
         load_split("coco61")
 
 
-def test_held_out_classes_are_always_the_same_and_leave_some() -> None:
-    base = load_split("coco60").base
-    held = hold_out_classes(base, 20)
-    assert len(set(held)) == 20
+def test_held_out_classes_are_whole_kinds() -> None:
+    base, kinds = load_split("coco60").base, kind_of_class()
+    held = held_out_classes(base)
+    assert len(set(held)) == 19
     assert set(held) < set(base)
-    assert held == hold_out_classes(tuple(reversed(base)), 20)
-    assert held[:3] == ("bear", "bed", "book")
-    assert hold_out_classes(base, 0) == ()
-    with pytest.raises(DatasetError, match="60 of 60"):
-        hold_out_classes(base, 60)
+    assert held == held_out_classes(tuple(reversed(base)))
+    assert {kinds[label] for label in held} == set(HELD_OUT_KINDS)
+    assert not {kinds[label] for label in held} & {kinds[label] for label in set(base) - set(held)}
+    assert held_out_classes(("a class that COCO lacks",)) == ()
+
+
+def test_every_class_of_coco_has_one_kind() -> None:
+    split = load_split("coco60")
+    assert set(kind_of_class()) == {*split.base, *split.novel}
+    assert len(set(kind_of_class().values())) == 12

@@ -6,6 +6,7 @@ Machines and libraries differ in the last digits, and EM multiplies in single pr
 from __future__ import annotations
 
 import json
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +15,7 @@ from PIL import Image
 
 from in_process import run_here
 from planted_extractor import PlantedExtractor, planted_world
+from tag2box.data import read_truth
 from tag2box.model import Model
 from tag2box.product.class_file import load_classes
 
@@ -134,3 +136,45 @@ def test_fit_that_was_stopped_goes_on(
     assert run_here("fit", photos, "-o", tmp_path / "my.classes").returncode == 0
     assert 0 < len(extractor.seen) < 12
     assert sorted(path.name for path in tmp_path.iterdir()) == ["my.classes", "photos"]  # and nothing is left behind
+
+
+def test_new_photos_are_labelled_beforehand(
+    photos: Path, tmp_path: Path, planted: tuple[Model, PlantedExtractor]
+) -> None:
+    """Detections go into every format, and come back from there as they were found."""
+    classes, results = tmp_path / "my.classes", tmp_path / "found.json"
+    assert run_here("fit", photos, "-o", classes).returncode == 0
+    assert run_here("detect", classes, photos, "-o", results).returncode == 0
+    done = run_here(
+        "export", results, "--photos", photos, "--to", "coco,yolo,voc,labelstudio,cvat", "-o", tmp_path / "out"
+    )
+    assert done.returncode == 0, done.stderr
+    wanted = Counter(entry["category_name"] for entry in json.loads(results.read_text()) if entry["found"])
+    assert sum(wanted.values()) >= 12
+    for place in ("coco/annotations.json", "yolo/data.yaml", "voc", "labelstudio/tasks.json", "cvat/annotations.xml"):
+        truth = read_truth(tmp_path / "out" / place)
+        assert Counter(label for image in truth.images for label in image.objects) == wanted, place
+        assert len(truth) == 12
+    entry = json.loads((tmp_path / "out" / "coco" / "annotations.json").read_text())["annotations"][0]
+    assert "score" in entry
+    assert "doubt" not in entry  # a detection's score is no probability
+    command = ("export", results, "--to", "coco", "-o", tmp_path / "again")
+    assert run_here(*command).returncode == 2  # where are the photos?
+    assert run_here(*command, "--photos", photos / "fire").returncode == 2
+    assert run_here(*command, "--photos", photos, "--max-doubt", "0.1").returncode == 2
+    assert run_here(*command, "--photos", photos, "--min-score", "0.999999").returncode == 0
+
+
+def test_boxes_of_annotations_are_believed_when_somebody_says_so(
+    photos: Path, tmp_path: Path, planted: tuple[Model, PlantedExtractor]
+) -> None:
+    assert run_here("localize", photos, "-o", tmp_path / "run").returncode == 0
+    assert run_here("export", tmp_path / "run", "--to", "coco", "-o", tmp_path / "out").returncode == 0
+    done = run_here(
+        "localize", photos, "-o", tmp_path / "again", "--trusted", tmp_path / "out" / "coco" / "annotations.json"
+    )
+    assert done.returncode == 0, done.stderr
+    assert "12 boxes of" in done.stdout
+    content = json.loads((tmp_path / "again" / "boxes.json").read_text())
+    assert {entry["doubt"] for entry in content["annotations"]} == {0.0}
+    assert boxes_in(tmp_path / "again") == boxes_in(tmp_path / "run")

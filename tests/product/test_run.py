@@ -20,7 +20,7 @@ from pycocotools.coco import COCO
 
 import tag2box
 from planted_extractor import PlantedExtractor, planted_world
-from tag2box.data import TaggedPhoto, TagSet, read_tags
+from tag2box.data import TaggedPhoto, TagSet, read_tags, read_truth
 from tag2box.data.formats.coco import BOXES_NAME, read_boxes
 from tag2box.errors import PhotoError, RunError, StoreError, TagsError
 from tag2box.model import Model
@@ -323,6 +323,44 @@ def test_what_was_said_elsewhere_counts_here_too(
         )
         with pytest.raises(RunError, match="is no box in"):
             run.take_over(Journal(written).said())
+
+
+def test_boxes_that_somebody_vouches_for_are_believed(
+    photos: Path, tmp_path: Path, planted: tuple[Model, PlantedExtractor]
+) -> None:
+    """Of each thing in a photo the largest; what the annotations do not have, or nobody tagged, is passed over."""
+    entries = [
+        ("red/0.png", "red", [1, 2, 20, 20]),
+        ("red/0.png", "red", [1, 2, 5, 5]),
+        ("red/3.png", "green", [1, 1, 9, 9]),
+    ]
+    names = sorted({name for name, _, _ in entries})
+    annotations = [
+        {
+            "id": n,
+            "image_id": names.index(name) + 1,
+            "category_id": 1 + (label == "green"),
+            "bbox": box,
+            "area": 1,
+            "iscrowd": 0,
+        }
+        for n, (name, label, box) in enumerate(entries, 1)
+    ]
+    images = [{"id": n, "file_name": name, "width": 80, "height": 60} for n, name in enumerate(names, 1)]
+    categories = [{"id": 1, "name": "red"}, {"id": 2, "name": "green"}]
+    truth = tmp_path / "boxes.json"
+    truth.write_text(json.dumps({"images": images, "annotations": annotations, "categories": categories}))
+    with begin(tmp_path / "run", photos, planted[0]) as run:
+        run.extract()
+        for _ in range(2):
+            assert run.trust(read_truth(truth), "me") == 1
+        run.localize()
+        assert boxes_of(run)["red/0.png"] == {"red": [1.0, 2.0, 21.0, 22.0]}
+        assert len(run.journal.said()) == 1
+        images[0]["width"] = 81
+        truth.write_text(json.dumps({"images": images, "annotations": annotations, "categories": categories}))
+        with pytest.raises(RunError, match="80 x 60 pixels"):
+            run.trust(read_truth(truth), "me")
 
 
 def test_learning_and_reporting_leave_the_boxes_as_they_were_asked_for(

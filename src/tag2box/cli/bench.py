@@ -147,7 +147,7 @@ def tune(
     tasks: Annotated[int, typer.Option(min=1)] = 250,
     seed: Annotated[int, typer.Option(min=0)] = 0,
 ) -> None:
-    """Choose settings on tasks of 20 held-out base classes, with a model that never learned them."""
+    """Choose settings on tasks of held-out kinds of base classes, with a model that never learned them."""
     console = plain_console()
     bench = Workbench(data, store, model)
     names = method or list(tuned_methods())
@@ -167,7 +167,7 @@ def calibrate(
     tasks: TasksOfASize = 250,
     seed: Seed = 0,
 ) -> None:
-    """Learn on 20 held-out base classes which boxes and tags to doubt, with a model that never learned them."""
+    """Learn on held-out kinds of base classes which boxes and tags to doubt, with a model that never learned them."""
     console = plain_console()
     bench = Workbench(data, store, model)
     classes = require_tunable(bench, [DETECTOR])

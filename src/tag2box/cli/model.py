@@ -11,7 +11,8 @@ from rich.console import Console
 
 from tag2box.cli.arguments import DataFolder, DatasetFiles, FeatureFolder, SplitName, TruthFiles
 from tag2box.cli.terminal import plain_console, require_extra, step_progress
-from tag2box.data import hold_out_classes, load_split, read_dataset
+from tag2box.data import held_out_classes, load_split, read_dataset
+from tag2box.data.splits import HELD_OUT_KINDS
 from tag2box.experiments.model_making import Making, make_model
 from tag2box.methods.localizers import VmfBackground
 from tag2box.model import save_knowledge
@@ -30,7 +31,10 @@ def train(
         Path | None, typer.Option(help="TOML file with the settings; without one, those of the model that ships.")
     ] = None,
     split: SplitName = "coco60",
-    hold_out: Annotated[int, typer.Option(min=0, help="Base classes to leave unlabelled, for choosing settings.")] = 0,
+    hold_out: Annotated[
+        bool,
+        typer.Option("--hold-out", help=f"Never show it {', '.join(HELD_OUT_KINDS)}: settings are chosen on these."),
+    ] = False,
 ) -> None:
     """Train the detector that proposes and describes regions; an interrupted run goes on where it was."""
     require_extra("train", "torch", "onnx", "onnxruntime")
@@ -42,7 +46,7 @@ def train(
     settings = read_recipe(recipe) if recipe is not None else Recipe()
     base = load_split(split).base
     labelled = [read_dataset(path) for path in datasets]
-    examples = training_examples(labelled, base, hold_out_classes(base, hold_out))
+    examples = training_examples(labelled, base, held_out_classes(base) if hold_out else ())
     console = Console(highlight=False, quiet=not is_first_worker())
     begin_training(output, settings, examples)
     boxes = sum(len(example.boxes) for example in examples.items)
@@ -88,9 +92,7 @@ def make(
     output: Annotated[Path, typer.Option("-o", "--output", help="Folder of the model.", show_default=False)],
     held_out: Annotated[
         Path | None,
-        typer.Option(
-            "--held-out", help="Folder `model` of the same training with --hold-out 20: choices are made there."
-        ),
+        typer.Option("--held-out", help="Folder `model` of the same training with --hold-out: choices are made there."),
     ] = None,
     like: Annotated[
         Path | None, typer.Option("--like", help="Without --held-out: the model whose choices are taken over.")

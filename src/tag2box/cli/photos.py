@@ -11,8 +11,9 @@ from rich.console import Console
 
 from tag2box.cli.arguments import ModelFolder, SkipBad, TaggedPhotos
 from tag2box.cli.terminal import plain_console, show_stages
-from tag2box.data import read_tags, write_formats
+from tag2box.data import read_tags, read_truth, write_formats
 from tag2box.data.formats.coco import BOXES_NAME, read_boxes
+from tag2box.data.formats.coco_results import FOUND, labelled_results
 from tag2box.data.photo_files import say_skipped
 from tag2box.data.tags import TagSet
 from tag2box.model import Model
@@ -40,17 +41,25 @@ def localize(
             help="What a person said about the photos (corrections.jsonl of a run): it counts here too.",
         ),
     ] = None,
+    trusted: Annotated[
+        Path | None,
+        typer.Option(exists=True, help="Annotations of some of the photos, in any format, whose boxes are right."),
+    ] = None,
     skip_bad: SkipBad = False,
     model: ModelFolder = None,
 ) -> None:
     """Find the tagged things: tags in, boxes out."""
     console = plain_console()
     said = Journal(corrections).said() if corrections is not None else []
+    truth = read_truth(trusted) if trusted is not None else None
     with _begin(output, read_tags(photos), Model.open(model, threads=1), console) as run, show_stages(console) as show:
         run.extract(show, skip_bad=skip_bad)
         run.take_over(said)
+        believed = run.trust(truth, str(trusted)) if truth is not None else 0
         found = run.localize(show, all_instances=all_instances, error_rate=error_rate)
         report = run.report(show)
+    if truth is not None:
+        console.print(f"  {counted(believed, 'box')} of {trusted} taken as they are.", soft_wrap=True)
     look = need_a_look(found.by_doubt(), error_rate)
     for one in found.learned:
         mine = [each for each in look if each.box.label == one.label]
@@ -103,7 +112,14 @@ def fit(
 
 
 def export(
-    run: Annotated[Path, typer.Argument(help="A folder written by tag2box localize.", show_default=False)],
+    boxes: Annotated[
+        Path,
+        typer.Argument(
+            metavar="RUN_OR_RESULTS",
+            help="A folder written by tag2box localize, or a file written by tag2box detect.",
+            show_default=False,
+        ),
+    ],
     to: Annotated[
         str, typer.Option("--to", help="coco, yolo, voc, labelstudio, cvat; commas between.", show_default=False)
     ],
@@ -112,12 +128,21 @@ def export(
     ],
     max_doubt: Annotated[
         float | None,
-        typer.Option(min=0.0, max=1.0, help="Leave out boxes that are more doubtful, and photos that have no other."),
+        typer.Option(min=0.0, max=1.0, help="Of a run: leave out boxes of more doubt, and photos that have no other."),
     ] = None,
+    photos: Annotated[
+        Path | None, typer.Option(exists=True, file_okay=False, help="Of detections: the folder of the photos.")
+    ] = None,
+    min_score: Annotated[
+        float, typer.Option(min=0.0, max=1.0, help="Of detections: 0.5 is each class's own threshold.")
+    ] = FOUND,
 ) -> None:
-    """Write photos and boxes for other tools."""
+    """Write photos and boxes for other tools: those of a run, or detections in new photos, to be corrected there."""
     formats = [name.strip().lower() for name in to.split(",") if name.strip()]
-    written = write_formats(read_boxes(run), formats, output, max_doubt)
+    if photos is not None and max_doubt is not None:
+        raise typer.BadParameter("detections have a score and no doubt: use --min-score.", param_hint="--max-doubt")
+    labelled = read_boxes(boxes) if photos is None else labelled_results(boxes, photos, min_score)
+    written = write_formats(labelled, formats, output, max_doubt)
     console = plain_console()
     for folder in written.folders:
         console.print(f"{counted(written.photos, 'photo')} into {folder}.", soft_wrap=True)

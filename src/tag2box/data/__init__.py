@@ -16,7 +16,7 @@ from tag2box.data.formats import FORMATS, Format, Written, write_formats
 from tag2box.data.formats.coco import read_coco
 from tag2box.data.labelled import FoundBox, LabelledPhoto, LabelledPhotos
 from tag2box.data.photo_files import PhotoFile, find_photos
-from tag2box.data.splits import Split, coco_to_voc, hold_out_classes, load_split, split_names
+from tag2box.data.splits import Split, coco_to_voc, held_out_classes, load_split, split_names
 from tag2box.data.tags import TaggedPhoto, TagSet
 
 __all__ = [
@@ -42,7 +42,7 @@ __all__ = [
     "classes_uniformly",
     "coco_to_voc",
     "find_photos",
-    "hold_out_classes",
+    "held_out_classes",
     "load_split",
     "pool_of",
     "read_coco",

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import isnan, nan
 from pathlib import Path
 from typing import final
 
 from tag2box.boxes import Box, Size
+
+UNJUDGED = nan
+"""The doubt in a box that nobody has judged."""
 
 
 @final
@@ -18,11 +22,21 @@ class FoundBox:
     box: Box
     """x0 y0 x1 y1 in pixels of the upright photo, upper edge exclusive"""
     score: float
-    """How much of the photo's weight is on it, between 0 and 1"""
-    doubt: float
-    """Probability that it is wrong, between 0 and 1"""
+    """How much of the photo's weight is on it, between 0 and 1; of a detection, its score"""
+    doubt: float = UNJUDGED
+    """Probability that it is wrong, between 0 and 1; NaN for a detection, whose score is no probability"""
     absence: float = 0.0
     """Probability that the thing is not in the photo at all, between 0 and 1"""
+
+    @property
+    def is_judged(self) -> bool:
+        """Whether there is a probability that it is wrong."""
+        return not isnan(self.doubt)
+
+    @property
+    def confidence(self) -> float:
+        """How sure it is, for tools that want one number: the probability of being right, or the score."""
+        return 1.0 - self.doubt if self.is_judged else self.score
 
 
 @final

@@ -9,11 +9,10 @@ from functools import cache
 from importlib.resources import files
 from typing import Any, final
 
-import numpy as np
-
 from tag2box.errors import DatasetError
 
-HOLD_OUT_SEED = 2021
+HELD_OUT_KINDS = ("animal", "electronic", "food")
+"""Living, made and grown: kinds as different from each other as from the rest."""
 
 
 @final
@@ -65,11 +64,15 @@ def voc_classes() -> tuple[str, ...]:
     return tuple(coco_to_voc().values())
 
 
-def hold_out_classes(classes: Collection[str], count: int) -> tuple[str, ...]:
-    """Classes to choose settings on, which training leaves unlabelled: always the same ones, drawn by a fixed seed."""
-    if count >= len(classes):
-        raise DatasetError(
-            f"{count} of {len(classes)} classes cannot be held out.", "some classes to learn from", "hold out fewer."
-        )
-    names = sorted(classes)
-    return tuple(names[row] for row in sorted(np.random.default_rng(HOLD_OUT_SEED).permutation(len(names))[:count]))
+def kind_of_class() -> dict[str, str]:
+    """COCO's name of a class → its kind, such as ``animal``: what COCO calls supercategories."""
+    return {label: kind for kind, labels in _content()["kinds"].items() for label in labels}
+
+
+def held_out_classes(classes: Collection[str]) -> tuple[str, ...]:
+    """The classes to choose settings on, which the twin of a detector never sees.
+
+    They are whole kinds, so that none of them has a near relative among the others.
+    """
+    kinds = kind_of_class()
+    return tuple(label for label in sorted(classes) if kinds.get(label) in HELD_OUT_KINDS)

@@ -11,10 +11,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple, final
 
+from tag2box.boxes import Box, Size, box_areas
+from tag2box.data.dataset import Dataset
+from tag2box.data.partners import find_partners, require_same_size
 from tag2box.errors import RunError, reason_of
 from tag2box.files import append_line
-
-Box = tuple[float, float, float, float]
 
 
 class Shows(NamedTuple):
@@ -112,6 +113,23 @@ def _standing(said: Sequence[Said]) -> list[Said]:
         if isinstance(one.what, Undo) and one.number not in undone:
             undone.add(one.what.number)
     return [one for one in said if one.number not in undone]
+
+
+def vouched_for(truth: Dataset, sizes: Mapping[str, Size], tags: Mapping[str, Collection[str]], by: str) -> list[Said]:
+    """What annotations say of photos, given their sizes and tags: the largest box of each thing is where it is.
+
+    Photos that the annotations do not have, and classes that are no tag of theirs, are passed over.
+    """
+    said: list[Said] = []
+    for name, image in zip(sizes, find_partners(list(sizes), truth), strict=True):
+        if image is None:
+            continue
+        require_same_size(name, sizes[name], image)
+        for label in sorted(image.tags & set(tags[name])):
+            boxes = image.truth.of_class(label).boxes
+            x0, y0, x1, y1 = boxes[box_areas(boxes).argmax()].tolist()
+            said.append(Said(len(said) + 1, "", by, Shows(name, label, (x0, y0, x1, y1))))
+    return said
 
 
 @final

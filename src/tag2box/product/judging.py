@@ -125,7 +125,7 @@ def judge_run(labelled: LabelledPhotos, truth: Dataset) -> Judgement:
         if image is None:
             continue
         require_same_size(photo.name, photo.size, image)
-        ranked = _ranked(Detection(found.label, 1.0 - found.doubt, found.box) for found in photo.boxes)
+        ranked = _ranked(Detection(found.label, found.confidence, found.box) for found in photo.boxes)
         pairs.append((ranked, image.truth))
         for label in sorted(set(ranked.labels.tolist())):
             labels.append(label)

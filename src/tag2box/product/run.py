@@ -10,6 +10,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, NamedTuple, Self, final
 
+from tag2box.data.dataset import Dataset
 from tag2box.data.formats import Written, write_formats
 from tag2box.data.formats.coco import BOXES_NAME, read_boxes, write_boxes
 from tag2box.data.labelled import LabelledPhoto, LabelledPhotos
@@ -19,7 +20,17 @@ from tag2box.errors import PhotoError, RunError
 from tag2box.extract import extract_photos, unreadable_photos
 from tag2box.model import DETECTOR, Model
 from tag2box.product.class_file import ClassSet
-from tag2box.product.corrections import Correction, Journal, Known, Pointed, Said, Shows, Undo, replay
+from tag2box.product.corrections import (
+    Correction,
+    Journal,
+    Known,
+    Pointed,
+    Said,
+    Shows,
+    Undo,
+    replay,
+    vouched_for,
+)
 from tag2box.product.events import Advanced, Began, Ended, Listener, Unreadable, silent
 from tag2box.product.finding import Found, Region, find_classes, further_things, need_a_look
 from tag2box.product.report import write_report
@@ -138,6 +149,14 @@ class Run:
     def take_over(self, said: Sequence[Said]) -> None:
         """Keep what was said elsewhere about these photos; what is kept already is not kept twice."""
         self.journal.take_over([one._replace(what=self._clean(one.what)) for one in said])
+
+    def trust(self, truth: Dataset, by: str) -> int:
+        """Keep the boxes that annotations have for these photos and their tags as right ones; how many there are."""
+        features = self._features()
+        sizes = {photo.name: features.size(photo.name) for photo in self.given.photos if photo.name in features}
+        said = vouched_for(truth, sizes, self.known().tags, by)
+        self.take_over(said)
+        return len(said)
 
     def known(self) -> Known:
         """What is in which photo, after everything that a person said."""

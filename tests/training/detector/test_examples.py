@@ -49,14 +49,16 @@ PERSON, CROWD = {"label": "person", "bbox": [80, 0, 20, 60]}, {"label": "truck",
 HARD = {"label": "zebra", "bbox": [90, 2, 8, 9], "difficult": 1}
 
 
-def test_novel_and_held_out_objects_vanish(tmp_path: Path) -> None:
+def test_novel_objects_vanish_and_photos_of_held_out_classes_with_all_they_show(tmp_path: Path) -> None:
     path = one_photo(tmp_path, [TRUCK, ZEBRA, PERSON])
     everything = read(path)
     assert everything.classes == ("truck", "zebra")
     assert everything.items[0].labels.tolist() == [0, 1]
     assert everything.items[0].boxes.tolist() == [[10, 10, 30, 40], [50, 10, 80, 40]]
     assert everything.items[0].ignored.shape == (0, 4)
-    held = read(path, ("truck",))
+    with pytest.raises(TrainingError, match="none of the photos"):
+        read(path, ("truck",))  # the zebra stands beside a truck, which the detector must never see
+    held = read(one_photo(tmp_path, [ZEBRA, PERSON]), ("truck",))
     assert held.classes == ("zebra",)
     assert held.items[0].boxes.tolist() == [[50, 10, 80, 40]]
     assert held.items[0].labels.tolist() == [0]

@@ -124,7 +124,7 @@ def _ready(labelled: LabelledPhotos, max_doubt: float) -> LabelledPhotos:
 
 def _kept(photo: LabelledPhoto, max_doubt: float) -> tuple[FoundBox, ...]:
     """The boxes of little doubt, cut at the photo's edges, over which rounding may have pushed them."""
-    sure = (found for found in photo.boxes if found.doubt <= max_doubt)
+    sure = (found for found in photo.boxes if found.doubt <= max_doubt or not found.is_judged)
     cut = (replace(each, label=_one_line(each.label), box=clipped_box(each.box, photo.size)) for each in sure)
     return tuple(found for found in cut if has_area(found.box))
 

@@ -28,7 +28,7 @@ from tag2box.data.formats.parsing import (
     size_of,
 )
 from tag2box.data.formats.placing import link_photo, put_photos, tree_names
-from tag2box.data.labelled import FoundBox, LabelledPhoto, LabelledPhotos
+from tag2box.data.labelled import UNJUDGED, FoundBox, LabelledPhoto, LabelledPhotos
 from tag2box.data.tags import TagSet, clean_name, clean_tags
 from tag2box.errors import RunError, TagsError, reason_of
 from tag2box.files import write_json
@@ -169,14 +169,13 @@ def _image_entry(number: int, photo: LabelledPhoto) -> dict[str, Any]:
 def _box_entry(found: FoundBox) -> dict[str, Any]:
     x0, y0, x1, y1 = (round(edge, 2) for edge in found.box)
     x, y, width, height = sides_of_box((x0, y0, x1, y1))
-    return {
+    entry = {
         "bbox": [x, y, round(width, 2), round(height, 2)],
         "area": round(width * height, 2),
         "iscrowd": 0,
         "score": round(found.score, 4),
-        "doubt": round(found.doubt, 4),
-        "absence": round(found.absence, 4),
     }
+    return entry | {"doubt": round(found.doubt, 4), "absence": round(found.absence, 4)} if found.is_judged else entry
 
 
 def read_boxes(path: Path) -> LabelledPhotos:
@@ -197,7 +196,7 @@ def _labelled(content: dict[str, Any]) -> LabelledPhotos:
     found = defaultdict(list)
     for entry in content["annotations"]:
         box = box_from_sides(*box_numbers(entry["bbox"], "an annotation"))
-        sure = (float(entry["score"]), float(entry["doubt"]), float(entry.get("absence", 0.0)))
+        sure = (float(entry["score"]), float(entry.get("doubt", UNJUDGED)), float(entry.get("absence", 0.0)))
         found[entry["image_id"]].append(FoundBox(names[entry["category_id"]], box, *sure))
     photos = tuple(
         LabelledPhoto(

@@ -15,9 +15,11 @@ from typing import Any, NamedTuple
 from tag2box.boxes import box_from_sides, sides_of_box
 from tag2box.data.formats.coco import Id, load_coco, read_coco
 from tag2box.data.formats.parsing import as_truth, box_numbers
+from tag2box.data.labelled import FoundBox, LabelledPhoto, LabelledPhotos
 from tag2box.data.partners import find_partners
+from tag2box.data.photo_files import find_photos, photo_size
 from tag2box.data.tags import clean_name
-from tag2box.errors import RunError, reason_of
+from tag2box.errors import ExportError, RunError, reason_of
 from tag2box.types import Detection, Detections
 
 FOUND = 0.5
@@ -98,3 +100,32 @@ def read_results(path: Path) -> dict[str, list[Detection]] | None:
             "check the path.",
         ) from error
     return dict(found)
+
+
+def labelled_results(path: Path, photos: Path, min_score: float = FOUND) -> LabelledPhotos:
+    """The photos that were looked at, with what was found in them, as exports want it.
+
+    ``photos`` is the folder that was given to ``tag2box detect``. A photo in which nothing reaches ``min_score`` has no
+    box; nobody knows whether it shows something.
+    """
+    results = read_results(path)
+    if results is None:
+        raise ExportError(
+            f"{path} holds no list of detections.", "a file of tag2box detect -o", "give the folder of a run instead."
+        )
+    files = {photo.image_id: photo.path for photo in find_photos([photos])}
+    strangers = sorted(set(results) - set(files))
+    if strangers:
+        raise ExportError(
+            f"{photos} has no photo {strangers[0]!r} ({len(strangers)} of {len(results)} are not there).",
+            "the folder that was given to tag2box detect",
+            "give it with --photos.",
+        )
+    labelled = [_labelled(name, files[name], found, min_score) for name, found in results.items()]
+    classes = sorted({one.label for found in results.values() for one in found})
+    return LabelledPhotos(photos.resolve(), tuple(classes), tuple(labelled))
+
+
+def _labelled(name: str, path: Path, found: Sequence[Detection], min_score: float) -> LabelledPhoto:
+    sure = tuple(FoundBox(one.label, one.box, one.score) for one in found if one.score >= min_score)
+    return LabelledPhoto(name, *photo_size(path), sure)

@@ -256,6 +256,6 @@ def _region_entry(identity: str, found: FoundBox, photo: LabelledPhoto) -> dict[
         "original_width": photo.width,
         "original_height": photo.height,
         "image_rotation": 0,
-        "score": round(1.0 - found.doubt, 4),
+        "score": round(found.confidence, 4),
         "value": {**place, "rotation": 0, "rectanglelabels": [found.label]},
     }

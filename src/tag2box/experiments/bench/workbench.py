@@ -12,7 +12,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import final
 
-from tag2box.data import Dataset, DatasetImage, Draws, hold_out_classes, load_split, read_dataset
+from tag2box.data import Dataset, DatasetImage, Draws, held_out_classes, load_split, read_dataset
 from tag2box.errors import DatasetError, PhotoError
 from tag2box.experiments.bench.results import Row, RowResult, load_result, rows_of
 from tag2box.experiments.bench.specification import Specification
@@ -34,7 +34,6 @@ from tag2box.training import fit_knowledge
 from tag2box.training.objectness import clean_images
 
 SPLIT = "coco60"
-HELD_OUT_CLASSES = 20
 PATHS_NAME = "datasets.toml"
 """A file in the data folder that may say where each dataset's annotations are: ``voc07 = "…/Main/test.txt"``."""
 BASE, HELD_OUT = "coco60 base", "coco60 held-out"
@@ -114,7 +113,7 @@ def classes_named(which: str, dataset: Dataset, split_name: str) -> Collection[s
     """The ``novel``, ``base`` or ``held-out`` classes of a split, or ``all`` that the dataset labels."""
     split = load_split(split_name)
     if which == "held-out":
-        return hold_out_classes(split.base, HELD_OUT_CLASSES)
+        return held_out_classes(split.base)
     return {"all": dataset.classes, "novel": split.novel, "base": split.base}[which]
 
 

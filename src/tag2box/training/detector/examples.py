@@ -53,9 +53,13 @@ class Examples:
 
 
 def training_examples(datasets: Sequence[Dataset], base: Collection[str], held_out: Collection[str]) -> Examples:
-    """Photos with at least one object of the base classes that are not held out; all else is as if unlabelled."""
+    """Photos with at least one object of the base classes that are not held out; all else is as if unlabelled.
+
+    A photo that shows a held-out class is left out as a whole: the detector must never see one, not even as background.
+    """
     classes = tuple(sorted(set(base) - set(held_out)))
-    items = [example for dataset in datasets for example in _examples(dataset, classes)]
+    unseen = [dataset.without(held_out) for dataset in datasets]
+    items = [example for dataset in unseen for example in _examples(dataset, classes)]
     kept = tuple(item for item in items if len(item.boxes))
     if not kept:
         raise TrainingError(
