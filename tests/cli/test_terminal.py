@@ -99,3 +99,10 @@ def test_a_stage_that_is_stopped_leaves_a_whole_screen() -> None:
     with pytest.raises(KeyboardInterrupt):
         stopped()
     assert text.getvalue().count("\x1b[?25l") == text.getvalue().count("\x1b[?25h") == 1  # the cursor is back
+
+
+def test_a_line_of_progress_stays_one_line_in_a_file(clock: list[float]) -> None:
+    text = io.StringIO()
+    with step_progress("Training", 1, Console(file=text, width=20, highlight=False)) as report:
+        report(1, {"a loss with a long name": 0.25, "another one": 1.5})
+    assert len(text.getvalue().splitlines()) == 1

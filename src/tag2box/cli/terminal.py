@@ -65,7 +65,8 @@ def _lines(title: str, total: int, console: Console) -> Report:
         if done == total or now - last >= SECONDS_BETWEEN_LINES:
             last = now
             left = (now - begin) / max(done - first, 1) * (total - done)
-            console.print(f"{title} {done:,} of {total:,}, {left / 60:.1f} min left {_shown(figures)}".rstrip())
+            words = f"{title} {done:,} of {total:,}, {left / 60:.1f} min left {_shown(figures)}"
+            console.print(words.rstrip(), soft_wrap=True)
 
     return report
 

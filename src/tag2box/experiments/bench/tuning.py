@@ -45,7 +45,7 @@ def require_tunable(bench: Workbench, methods: Sequence[str]) -> list[str]:
             f"{strangers[0]!r} has no settings to choose.", f"one of {', '.join(tuned_methods())}", "correct the name."
         )
     classes = list(load_source(bench.data, HELD_OUT).classes)
-    learned = sorted(set(classes) & set(bench.card.trained_on["classes"]))
+    learned = sorted(set(classes) & set(bench.trained_classes))
     if learned:
         raise SpecificationError(
             f"the model has learned {learned[0]!r}, on which settings would be chosen.",
@@ -118,6 +118,12 @@ def choose_settings(
             score = figure(trials, len(episodes), LINEUP[method].chosen_by)
             best = (tried, score) if score > best[1] else best
             report(done, {"best": best[1]})
+    if not best[0]:
+        raise SpecificationError(
+            f"{method} found nothing that could be judged in {len(episodes)} tasks.",
+            "tasks with objects of the held-out classes",
+            "ask for more tasks, and check that store and annotations belong together.",
+        )
     return best
 
 

@@ -200,7 +200,7 @@ class Workbench:
         path = self._knowledge_file
         if not path.exists():
             labelled = read_dataset(annotation_file(self.data, BASE))
-            fitted = fit_knowledge([FeatureStore(self._store_of(BASE))], [labelled], self._trained_classes())
+            fitted = fit_knowledge([FeatureStore(self._store_of(BASE))], [labelled], self.trained_classes)
             save_knowledge(path, fitted)
         return load_knowledge(path)
 
@@ -218,10 +218,11 @@ class Workbench:
 
     def _base_images(self) -> list[DatasetImage]:
         """Photos that show trained base classes and nothing else that is labelled, in an order of their own."""
-        images = clean_images([read_dataset(annotation_file(self.data, BASE))], self._trained_classes())
+        images = clean_images([read_dataset(annotation_file(self.data, BASE))], self.trained_classes)
         return Draws("base photos").sample(images, min(BASE_PHOTOS, len(images)))
 
-    def _trained_classes(self) -> tuple[str, ...]:
+    @property
+    def trained_classes(self) -> tuple[str, ...]:
         """Base classes that the extractor has learned: in a run with held-out classes, those are as good as novel."""
         trained = self.card.trained_on.get("classes", load_split(SPLIT).base)
         return tuple(label for label in load_split(SPLIT).base if label in trained)
