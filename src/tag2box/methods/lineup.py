@@ -18,6 +18,7 @@ from tag2box.methods.learners import ObjectLearner
 from tag2box.methods.localizers import (
     NO_BACKGROUND,
     Background,
+    CommonBackground,
     GaussianBackground,
     GaussianMil,
     ObjectnessBackground,
@@ -45,6 +46,11 @@ GUIDED_GRID = {
     "background_weight": (0.5, 1.0, 2.0),
     "objectness_weight": (0.5, 1.0, 1.5),
     "steps": STEPS,
+}
+RARE_GRID = {
+    "kappa": (8.0, 12.0, 16.0, 24.0),
+    "objectness_weight": (0.0, 0.5, 1.0, 1.5),
+    "commonness_weight": (0.0, 0.25, 0.5, 1.0),
 }
 GAUSSIAN_GRID = {"sigma": (0.7, 1.0, 1.5, 2.0, 3.0, 5.0), "background_weight": (0.03, 0.1, 0.3, 1.0, 3.0)}
 RULE_GRID = {"background_factor": (1.0, 2.0, 4.0, 8.0, 16.0, 32.0)}
@@ -79,7 +85,13 @@ def _guided(known: Knowledge, chosen: Chosen) -> VmfMil:
     return VmfMil(chosen["kappa"], SummedBackground(parts), center=known.center, max_steps=int(chosen["steps"]))
 
 
-def _objectness_prior(chosen: Chosen) -> Background:
+def _rare(known: Knowledge, chosen: Chosen) -> VmfMil:
+    """vMF-MIL from what looks like an object and is rare in its own photo (5.7), not from the whole photos."""
+    parts = (*_objectness_prior(chosen).parts, (chosen["commonness_weight"], CommonBackground()))
+    return VmfMil(chosen["kappa"], SummedBackground(parts), center=known.center, start=background_only)
+
+
+def _objectness_prior(chosen: Chosen) -> SummedBackground:
     """What speaks against a region in a new photo: that the detector takes it for no object (9.4)."""
     return SummedBackground(((chosen["objectness_weight"], OddsBackground()),))
 
@@ -165,6 +177,7 @@ LINEUP: Mapping[str, Method] = MappingProxyType(
     {
         "vmf-mil": Method("vMF-MIL", _vmf, VMF_GRID),
         "vmf-mil-guided": Method("vMF-MIL with objectness", _guided, GUIDED_GRID),
+        "vmf-mil-rare": Method("vMF-MIL with objectness and rarity", _rare, RARE_GRID),
         "prototypical": Method("Prototypical Init", _start_only, like="vmf-mil"),
         "prototypical-guided": Method("Prototypical Init with objectness", _guided_start_only, like="vmf-mil-guided"),
         "no-background": Method("without background", _without_background, like="vmf-mil"),

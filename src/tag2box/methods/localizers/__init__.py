@@ -3,6 +3,7 @@
 from tag2box.methods.localizers.backgrounds import (
     NO_BACKGROUND,
     Background,
+    CommonBackground,
     GaussianBackground,
     MixtureBackground,
     NoBackground,
@@ -33,6 +34,7 @@ __all__ = [
     "Background",
     "BagStack",
     "Clamps",
+    "CommonBackground",
     "Em",
     "EmRun",
     "EmStep",
