@@ -57,7 +57,9 @@ def make_model(asked: Making, output: Path, progress: Progress, say: Callable[[s
     require_replaceable(output, WRITER)
     bench = Workbench(asked.data, asked.store, asked.detector)
     bench.extract_missing(BASE, progress)
-    known = bench.knowledge()
+    with progress("Fitting what base regions look like", 1) as report:
+        known = bench.knowledge()
+        report(1, {})
     say(f"Base regions: {known.regions:,} of {known.images:,} photos beside objects.")
     chosen = _choose(asked, progress, say) if asked.held_out is not None else _take_over(asked)
     with replacing_folder(output, WRITER) as fresh:
