@@ -11,7 +11,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy.typing as npt
 from safetensors import safe_open
@@ -84,12 +84,17 @@ def write_text(path: Path, text: str) -> None:
         temporary.write_text(text, encoding="utf-8")
 
 
+def _ends_a_line(file: BinaryIO) -> bool:
+    file.seek(-1, os.SEEK_END)
+    return file.read(1) == b"\n"
+
+
 def append_line(path: Path, line: str) -> None:
     """Add a line to a file and wait until it is on the disk; a last line that was cut off before is dropped."""
     with path.open("ab+") as file:
-        file.seek(0)
-        content = file.read()
-        file.truncate(content.rfind(b"\n") + 1)
+        if file.tell() and not _ends_a_line(file):
+            file.seek(0)
+            file.truncate(file.read().rfind(b"\n") + 1)
         file.write(line.encode() + b"\n")
         file.flush()
         os.fsync(file.fileno())

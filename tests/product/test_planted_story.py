@@ -178,3 +178,19 @@ def test_boxes_of_annotations_are_believed_when_somebody_says_so(
     content = json.loads((tmp_path / "again" / "boxes.json").read_text())
     assert {entry["doubt"] for entry in content["annotations"]} == {0.0}
     assert boxes_in(tmp_path / "again") == boxes_in(tmp_path / "run")
+
+
+def test_photos_that_cannot_be_opened_here_are_named_by_every_command(
+    photos: Path, tmp_path: Path, planted: tuple[Model, PlantedExtractor], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tag2box.data.photo_files.needs_heif", lambda path: path.suffix == ".heic")
+    (photos / "fire" / "phone.heic").write_bytes(b"not to be read here")
+    for command in (
+        ("localize", photos, "-o", tmp_path / "run"),
+        ("fit", photos, "-o", tmp_path / "my.classes"),
+        ("detect", tmp_path / "my.classes", photos),
+    ):
+        done = run_here(*command)
+        assert done.returncode == 0, done.stderr
+        assert "1 file is HEIC or HEIF" in done.stdout, command
+        assert "phone.heic" in done.stdout

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -19,7 +18,14 @@ from tag2box.experiments.bench import reports
 from tag2box.experiments.bench.results import Row, RowResult
 from tag2box.experiments.bench.running import run_rows
 from tag2box.experiments.bench.specification import Specification, read_specification
-from tag2box.experiments.bench.trust import FRONT, TrustTrial, fit_calibration, trust_figures, trust_trials
+from tag2box.experiments.bench.trust import (
+    FRONT,
+    TrustTrial,
+    calibration_facts,
+    fit_calibration,
+    trust_figures,
+    trust_trials,
+)
 from tag2box.experiments.bench.tuning import Tasks, choose_all, require_tunable, tuned_methods
 from tag2box.experiments.bench.workbench import HELD_OUT, Workbench
 from tag2box.extract import model_folder
@@ -153,7 +159,8 @@ def tune(
     names = method or list(tuned_methods())
     require_tunable(bench, names)
     _prepare(bench, HELD_OUT, console)
-    choose_all(bench, names, Tasks(shots, tasks, seed), output, partial(step_progress, console=console), _say(console))
+    progress, say = partial(step_progress, console=console), partial(console.print, soft_wrap=True)
+    choose_all(bench, names, Tasks(shots, tasks, seed), output, progress, say)
     console.print(f"Wrote {output}.", soft_wrap=True)
 
 
@@ -173,8 +180,7 @@ def calibrate(
     classes = require_tunable(bench, [DETECTOR])
     trials = _trials(bench, HELD_OUT, settings, tasks, seed, console)
     fitted = fit_calibration(trials)
-    facts = {"model": bench.card.fingerprint, "classes": classes, "tasks": len(trials), "seed": seed}
-    save_calibration(output, fitted, facts)
+    save_calibration(output, fitted, calibration_facts(bench, classes, bench.settings(settings), tasks, seed))
     _print_figures(trials, fitted, console)
     console.print(f"Wrote {output}.", soft_wrap=True)
 
@@ -234,10 +240,6 @@ def _print_table(asked: Specification, results: dict[Row, RowResult], console: C
             console.print(f"{method}: {'; '.join(shown)}", soft_wrap=True)
     for comparison in made.comparisons:
         console.print(reports.sentence(comparison), soft_wrap=True)
-
-
-def _say(console: Console) -> Callable[[str], None]:
-    return lambda words: console.print(words, soft_wrap=True)
 
 
 def _trials(

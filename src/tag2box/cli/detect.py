@@ -15,7 +15,7 @@ from rich.table import Table
 from tag2box.cli.arguments import ModelFolder, SkipBad
 from tag2box.cli.terminal import plain_console, step_progress
 from tag2box.data.formats.coco_results import coco_results, ids_from, ids_in_order
-from tag2box.data.photo_files import PhotoFile, expand_places, find_photos
+from tag2box.data.photo_files import PhotoFile, expand_places, find_photos, say_skipped, skipped_photos
 from tag2box.errors import PhotoError
 from tag2box.extract import open_pixels, unreadable_photos
 from tag2box.files import write_json
@@ -58,7 +58,8 @@ def detect(
     console, known = plain_console(stderr=as_json), load_classes(classes)
     opened = Model.open(model, threads=1)
     require_extractor(known, opened.fingerprint, str(classes))
-    detector, photos = Detector(known, opened), find_photos(expand_places(images))
+    places = expand_places(images)
+    detector, photos = Detector(known, opened), find_photos(places)
     names = [photo.image_id for photo in photos]
     ids = ids_in_order(names, known.labels) if truth is None else ids_from(truth, names, known.labels)
     drawings, colours = drawing_paths(draw, photos) if draw is not None else {}, class_colours(known.labels)
@@ -79,6 +80,8 @@ def detect(
             _print_photo(photo, shown, as_json, console)
     if output is not None:
         _write_results(results, output, console)
+    if skipped := skipped_photos(places):
+        console.print(say_skipped(skipped), soft_wrap=True)
     _report_unreadable(unreadable, len(photos), skip_bad, console)
 
 

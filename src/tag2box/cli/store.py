@@ -64,8 +64,8 @@ def extract(
         outcome = extract_photos(extractor, photos, output, advance)
     again = f" ({outcome.known:,} were there already)" if outcome.known else ""
     console.print(f"{counted(outcome.written, 'photo')} into {output}{again}.", soft_wrap=True)
-    if skipped_photos(places):
-        console.print(say_skipped(skipped_photos(places)), soft_wrap=True)
+    if skipped := skipped_photos(places):
+        console.print(say_skipped(skipped), soft_wrap=True)
     if outcome.unreadable and not skip_bad:
         raise unreadable_photos(outcome.unreadable, len(photos))
     for error in outcome.unreadable:

@@ -13,13 +13,13 @@ from pathlib import Path
 from typing import final
 
 from tag2box.errors import ModelError
-from tag2box.experiments.bench.trust import fit_calibration, trust_trials
+from tag2box.experiments.bench.trust import calibration_facts, fit_calibration, trust_trials
 from tag2box.experiments.bench.tuning import Tasks, choose_all, require_tunable, tuned_methods
 from tag2box.experiments.bench.workbench import BASE, HELD_OUT, Workbench
 from tag2box.extract import BOX_GRAPH, CARD_NAME, PHOTO_GRAPH
 from tag2box.files import replacing_folder, require_replaceable
 from tag2box.methods.calibration import CALIBRATION_NAME, fitted_on, load_calibration, save_calibration
-from tag2box.model import DETECTOR, KNOWLEDGE_NAME, SETTINGS_NAME, Model, load_settings, save_knowledge, save_settings
+from tag2box.model import KNOWLEDGE_NAME, SETTINGS_NAME, Model, load_settings, save_knowledge, save_settings
 from tag2box.progress import Progress
 
 WRITER = "tag2box model make"
@@ -81,8 +81,7 @@ def _choose(asked: Making, progress: Progress, say: Callable[[str], None]) -> Pa
     folder = twin.folder / "chosen"
     folder.mkdir(parents=True, exist_ok=True)
     settings = choose_all(twin, methods, tasks, folder / SETTINGS_NAME, progress, say)
-    facts = {"model": twin.card.fingerprint, "classes": classes, "tasks of a size": asked.tasks, "seed": asked.seed}
-    facts |= {"settings": dict(settings.of(DETECTOR)), "knowledge": twin.knowledge_hash}
+    facts = calibration_facts(twin, classes, settings, asked.tasks, asked.seed)
     if fitted_on(folder / CALIBRATION_NAME) != facts:
         trials = trust_trials(twin, HELD_OUT, settings, asked.tasks, asked.seed, progress)
         save_calibration(folder / CALIBRATION_NAME, fit_calibration(trials), facts)

@@ -79,7 +79,12 @@ class Model:
     @cached_property
     def learner(self) -> LikenessLearner:
         """The method that users get."""
-        learner = self.method(DETECTOR)
-        if not isinstance(learner, LikenessLearner):
-            raise TypeError(f"{DETECTOR} has no likeness head")
-        return learner
+        return users_learner(self.knowledge, self.settings)
+
+
+def users_learner(knowledge: Knowledge, settings: Settings) -> LikenessLearner:
+    """The method that users get, made from what is known and what was chosen for it."""
+    learner = LINEUP[DETECTOR].build(knowledge, settings.of(DETECTOR))
+    if not isinstance(learner, LikenessLearner):
+        raise TypeError(f"{DETECTOR} has no likeness head")
+    return learner

@@ -16,6 +16,7 @@ from tag2box.data.dataset import Dataset
 from tag2box.data.partners import find_partners, require_same_size
 from tag2box.errors import RunError, reason_of
 from tag2box.files import append_line
+from tag2box.store import FeatureStore
 
 
 class Shows(NamedTuple):
@@ -132,6 +133,27 @@ def vouched_for(truth: Dataset, sizes: Mapping[str, Size], tags: Mapping[str, Co
     return said
 
 
+def require_region(what: Shows, features: FeatureStore) -> None:
+    """Refuse a box that is no box of the photo, and a row that it is not the box of."""
+    height, width = features.size(what.photo)
+    x0, y0, x1, y1 = what.box
+    if not (0 <= x0 < x1 <= width and 0 <= y0 < y1 <= height):
+        raise RunError(
+            f"{what.box} is no box in {what.photo!r}.",
+            f"x0 y0 x1 y1 with 0 ≤ x0 < x1 ≤ {width} and 0 ≤ y0 < y1 ≤ {height}",
+            "draw it inside the photo.",
+        )
+    if what.row is None:
+        return
+    boxes = features.bag(what.photo).boxes
+    if not 0 <= what.row < len(boxes) or abs(boxes[what.row] - list(what.box)).max() > 1.0:
+        raise RunError(
+            f"region {what.row} of {what.photo!r} is not at {what.box}.",
+            f"one of its {len(boxes)} regions, with its box",
+            "give the box alone: it counts as drawn.",
+        )
+
+
 @final
 class Journal:
     """The corrections of a run, on disk."""
@@ -151,9 +173,7 @@ class Journal:
     def add(self, what: Correction, at: str, by: str = "") -> int:
         """Put a correction on the disk for good; its number is for ``Undo``."""
         number = 1 + max((one.number for one in self.said()), default=0)
-        kind = next(name for name, form in KINDS.items() if isinstance(what, form))
-        line = {"number": number, "at": at, "by": by, "kind": kind, **what._asdict()}
-        append_line(self.path, json.dumps(line, ensure_ascii=False))
+        self._append(Said(number, at, by, what))
         return number
 
     def take_over(self, others: Sequence[Said]) -> None:
@@ -163,8 +183,14 @@ class Journal:
         for one in others:
             what = Undo(numbers[one.what.number]) if isinstance(one.what, Undo) else one.what
             if (one.at, one.by, what) not in known:
-                known[one.at, one.by, what] = self.add(what, one.at, one.by)
+                known[one.at, one.by, what] = 1 + max(known.values(), default=0)
+                self._append(Said(known[one.at, one.by, what], one.at, one.by, what))
             numbers[one.number] = known[one.at, one.by, what]
+
+    def _append(self, one: Said) -> None:
+        kind = next(name for name, form in KINDS.items() if isinstance(one.what, form))
+        line = {"number": one.number, "at": one.at, "by": one.by, "kind": kind, **one.what._asdict()}
+        append_line(self.path, json.dumps(line, ensure_ascii=False))
 
 
 def _parsed(path: Path, place: int, line: bytes) -> Said:

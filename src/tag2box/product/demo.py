@@ -20,13 +20,13 @@ from tag2box.data.formats.coco import read_coco
 from tag2box.data.photo_files import find_photos
 from tag2box.evaluation import RULES, average_precisions, is_correct, macro_mean
 from tag2box.evaluation.matching import MIN_OVERLAP
-from tag2box.extract import extract_photos, open_pixels
+from tag2box.extract import open_pixels
 from tag2box.files import write_json
 from tag2box.methods.detectors import LikenessHead
 from tag2box.model import Model
-from tag2box.product.events import Advanced, Began, Ended, Listener
+from tag2box.product.events import Listener
 from tag2box.product.finding import Found, LearnedClass
-from tag2box.product.run import Run
+from tag2box.product.run import Run, look_at_photos
 from tag2box.product.run_files import FEATURES_NAME
 from tag2box.store import FeatureStore
 from tag2box.types import ProposalBag
@@ -109,10 +109,7 @@ def run_demo(folder: Path, say: Say, listen: Listener, model: Path | None = None
 
 def _queries(folder: Path, photos: Path, model: Model, listen: Listener) -> FeatureStore:
     """The new photos, as the extractor sees them."""
-    names = find_photos([photos])
-    listen(Began("extract", len(names)))
-    extract_photos(model.extractor, names, folder, lambda done, figures: listen(Advanced("extract", done, len(names))))
-    listen(Ended("extract"))
+    look_at_photos(model.extractor, find_photos([photos]), folder, listen)
     return FeatureStore(folder)
 
 

@@ -17,7 +17,7 @@ from tag2box.data.labelled import LabelledPhoto, LabelledPhotos
 from tag2box.data.photo_files import PhotoFile
 from tag2box.data.tags import TagSet, clean_tags, shared_tags
 from tag2box.errors import PhotoError, RunError
-from tag2box.extract import extract_photos, unreadable_photos
+from tag2box.extract import BatchOutcome, Extractor, extract_photos, unreadable_photos
 from tag2box.model import DETECTOR, Model
 from tag2box.product.class_file import ClassSet
 from tag2box.product.corrections import (
@@ -29,6 +29,7 @@ from tag2box.product.corrections import (
     Shows,
     Undo,
     replay,
+    require_region,
     vouched_for,
 )
 from tag2box.product.events import Advanced, Began, Ended, Listener, Unreadable, silent
@@ -77,6 +78,7 @@ class Run:
         self.found: Found | None = None
         self.journal = Journal(folder / CORRECTIONS_NAME)
         self._lock: int | None = lock
+        self._store: FeatureStore | None = None
         self._drawn: dict[int, ProposalBag] = {}
 
     @classmethod
@@ -124,14 +126,8 @@ class Run:
         If a photo cannot be read, that is said when all others are done; with ``skip_bad`` it is left out.
         """
         photos = [PhotoFile(photo.name, photo.path) for photo in self.given.photos]
-        listen(Began("extract", len(photos)))
-        outcome = extract_photos(
-            self.model.extractor,
-            photos,
-            self.folder / FEATURES_NAME,
-            lambda done, figures: listen(Advanced("extract", done, len(photos))),
-        )
-        listen(Ended("extract"))
+        self._store = None
+        outcome = look_at_photos(self.model.extractor, photos, self.folder / FEATURES_NAME, listen)
         self.unreadable = outcome.unreadable
         for error in self.unreadable:
             listen(Unreadable(error))
@@ -230,8 +226,14 @@ class Run:
         return RunState(len(self.given.photos), extracted, len(said), "fresh" if fresh else "stale")
 
     def _features(self) -> FeatureStore:
-        header = StoreHeader(self.model.fingerprint, self.model.card.dimension)
-        return FeatureStore(self.folder / FEATURES_NAME, header)
+        """The regions of the photos; the store is opened once, because only ``extract`` changes it."""
+        if self._store is None:
+            self._store = FeatureStore(self.folder / FEATURES_NAME, self._header)
+        return self._store
+
+    @property
+    def _header(self) -> StoreHeader:
+        return StoreHeader(self.model.fingerprint, self.model.card.dimension)
 
     def _made_from(self, known: Known, features: FeatureStore) -> str:
         pointed = {label: {photo: list(at) for photo, at in places.items()} for label, places in known.regions.items()}
@@ -244,8 +246,8 @@ class Run:
         if pointed.row is not None:
             return pointed.row
         if pointed.number not in self._drawn:
-            header, name = StoreHeader(self.model.fingerprint, self.model.card.dimension), str(pointed.number)
-            with StoreWriter(self.folder / DRAWN_NAME, header) as writer:
+            name = str(pointed.number)
+            with StoreWriter(self.folder / DRAWN_NAME, self._header) as writer:
                 if name not in writer:
                     path = next(each.path for each in self.given.photos if each.name == photo)
                     described = self.model.extractor.describe_boxes(path, name, [pointed.box])
@@ -274,25 +276,14 @@ class Run:
             )
 
 
-def require_region(what: Shows, features: FeatureStore) -> None:
-    """Refuse a box that is no box of the photo, and a row that it is not the box of."""
-    height, width = features.size(what.photo)
-    x0, y0, x1, y1 = what.box
-    if not (0 <= x0 < x1 <= width and 0 <= y0 < y1 <= height):
-        raise RunError(
-            f"{what.box} is no box in {what.photo!r}.",
-            f"x0 y0 x1 y1 with 0 ≤ x0 < x1 ≤ {width} and 0 ≤ y0 < y1 ≤ {height}",
-            "draw it inside the photo.",
-        )
-    if what.row is None:
-        return
-    boxes = features.bag(what.photo).boxes
-    if not 0 <= what.row < len(boxes) or abs(boxes[what.row] - list(what.box)).max() > 1.0:
-        raise RunError(
-            f"region {what.row} of {what.photo!r} is not at {what.box}.",
-            f"one of its {len(boxes)} regions, with its box",
-            "give the box alone: it counts as drawn.",
-        )
+def look_at_photos(extractor: Extractor, photos: Sequence[PhotoFile], folder: Path, listen: Listener) -> BatchOutcome:
+    """Put the regions of photos into a store, and tell how far it is."""
+    listen(Began("extract", len(photos)))
+    outcome = extract_photos(
+        extractor, photos, folder, lambda done, figures: listen(Advanced("extract", done, len(photos)))
+    )
+    listen(Ended("extract"))
+    return outcome
 
 
 def _now() -> str:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import final
+from typing import Any, final
 
 import numpy as np
 
@@ -18,9 +18,8 @@ from tag2box.experiments.bench.tasks import Pool
 from tag2box.experiments.bench.workbench import Workbench, load_source
 from tag2box.methods.calibration import SUSPECT, Calibration, Judge
 from tag2box.methods.detectors import LikenessLearner
-from tag2box.methods.lineup import LINEUP
 from tag2box.methods.signs import read_signs
-from tag2box.model import DETECTOR, Settings
+from tag2box.model import DETECTOR, Settings, users_learner
 from tag2box.progress import Progress, Report
 from tag2box.training import alike, fit_logistic
 from tag2box.types import Episode, TaggedImage
@@ -81,9 +80,7 @@ def trust_trials(
     bench: Workbench, dataset: str, settings: Settings, tasks: int, seed: int, progress: Progress
 ) -> list[TrustTrial]:
     """A trial for each task of a dataset, with the learner that users get."""
-    learner = LINEUP[DETECTOR].build(bench.knowledge(), settings.of(DETECTOR))
-    if not isinstance(learner, LikenessLearner):
-        raise TypeError(f"{DETECTOR} has no likeness head")
+    learner = users_learner(bench.knowledge(), settings)
     images = load_source(bench.data, dataset)
     episodes = draw_doubtful_tasks(images, tasks, seed)
     with progress(f"Tasks of {dataset}", len(episodes)) as report:
@@ -124,6 +121,20 @@ def _trust_trial(learner: LikenessLearner, episode: Episode, pool: Pool) -> Trus
         np.array(right[len(support) :]),
         np.array(shows[len(support) :]),
     )
+
+
+def calibration_facts(
+    bench: Workbench, classes: Sequence[str], settings: Settings, tasks: int, seed: int
+) -> dict[str, Any]:
+    """All that a calibration on held-out classes depends on."""
+    return {
+        "model": bench.card.fingerprint,
+        "classes": list(classes),
+        "tasks of a size": tasks,
+        "seed": seed,
+        "settings": dict(settings.of(DETECTOR)),
+        "knowledge": bench.knowledge_hash,
+    }
 
 
 def fit_calibration(trials: Sequence[TrustTrial]) -> Calibration:

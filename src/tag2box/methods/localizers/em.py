@@ -134,10 +134,7 @@ def solve(
     foreground: Callable[[Array, BagStack], F],
     rng: np.random.Generator,
     clamps: Clamps,
-    em: Em,
-    *,
-    max_steps: int,
-    tol: float,
+    em: Callable[[BagStack, F], EmRun[F]],
 ) -> Solution[F]:
     """Run EM on the bags from every start and keep the likeliest end; regions that are known become the start."""
     clamps.check([len(bag) for bag in bags])
@@ -148,7 +145,7 @@ def solve(
     means = known_regions(stack, clamps) if clamps.known else start(stack, rng)
     require_finite("start of EM", means)
     require_finite("background scores", stack.background)
-    run = likeliest(em(stack, foreground(mean, stack), max_steps=max_steps, tol=tol) for mean in means)
+    run = likeliest(em(stack, foreground(mean, stack)) for mean in means)
     return Solution(viewer, stack.views(), run, _localization(stack, run.last))
 
 

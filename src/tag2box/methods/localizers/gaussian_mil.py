@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import final
 
 import numpy as np
@@ -59,17 +60,8 @@ class GaussianMil:
         def foreground(mean: Array, _: BagStack) -> GaussianForeground:
             return GaussianForeground(mean, self.sigma)
 
-        return solve(
-            bags,
-            self._view,
-            self.start,
-            foreground,
-            rng,
-            clamps,
-            self.em,
-            max_steps=self.max_steps,
-            tol=self.tol,
-        )
+        em = partial(self.em, max_steps=self.max_steps, tol=self.tol)
+        return solve(bags, self._view, self.start, foreground, rng, clamps, em)
 
     def _view(self, bag: ProposalBag) -> View:
         """A bag as this model sees it."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import cast, final
 
 import numpy as np
@@ -73,17 +74,8 @@ class VmfMil:
             theta = direction if length > 0 else mean  # no direction: the background decides the first weights
             return VmfForeground(theta, self._first_kappa(stack), self.kappa_rule)
 
-        return solve(
-            bags,
-            self._view,
-            self.start,
-            foreground,
-            rng,
-            clamps,
-            self.em,
-            max_steps=self.max_steps,
-            tol=self.tol,
-        )
+        em = partial(self.em, max_steps=self.max_steps, tol=self.tol)
+        return solve(bags, self._view, self.start, foreground, rng, clamps, em)
 
     def _first_kappa(self, stack: BagStack) -> float:
         """The given kappa, or what the rule makes of the whole images, (6.6)."""
