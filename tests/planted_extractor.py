@@ -15,10 +15,8 @@ from planted_model import planted_model
 from tag2box.arrays import Array
 from tag2box.boxes import Boxes, as_boxes
 from tag2box.extract import Extracted, Photo, Picture, as_photo, load_photo
-from tag2box.methods.localizers import VmfBackground
 from tag2box.model import Model
 from tag2box.product.class_file import ClassSet, KnownClass
-from tag2box.sphere import VonMisesFisher
 from tag2box.types import ProposalBag
 
 SIDE = 64
@@ -48,10 +46,9 @@ class PlantedExtractor:
 
 
 def planted_world(fingerprint: str | None = None) -> tuple[Model, PlantedExtractor]:
-    """A model for which a box of one colour alone scores 5 and what is dark is background, and its extractor."""
+    """A model for which a box of one colour alone scores 5 and what is dark is no object, and its extractor."""
     extractor = PlantedExtractor()
-    dark = VmfBackground(VonMisesFisher(np.eye(COLOURS)[0], 20.0))
-    model = planted_model(COLOURS, background=dark, extractor=extractor)
+    model = planted_model(COLOURS, objectness_weight=1.0, extractor=extractor)
     extractor.fingerprint = fingerprint or model.fingerprint
     return model, extractor
 
@@ -80,15 +77,15 @@ def _grid(photo: Photo) -> Boxes:
 
 def _extracted(photo: Photo, image_id: str, boxes: Boxes) -> Extracted:
     features = np.stack([_colours(photo, box) for box in boxes])  # (n, d)
-    bag = ProposalBag.from_raw(image_id, boxes, features, np.full(len(boxes), 0.5))
+    bag = ProposalBag.from_raw(image_id, boxes, features, np.clip(0.5 * (1 - features[:, 0]), 0.01, 0.5))
     return Extracted(bag, photo.source_hash, photo.height, photo.width)
 
 
 def _colours(photo: Photo, box: Array) -> Array:
-    """(d,), the share of each colour in a box, and a little of everything."""
+    """(d,), the share of each colour in a box, at least a little."""
     height, width = photo.pixels.shape[:2]
     scale = np.array([width / photo.width, height / photo.height] * 2)
     x0, y0, x1, y1 = np.round(box * scale).astype(int).tolist()
     inside = photo.pixels[y0 : max(y1, y0 + 1), x0 : max(x1, x0 + 1)].reshape(-1, 3) > 127
     share = np.bincount(inside @ [4, 2, 1], minlength=COLOURS) / len(inside)
-    return share + 1e-3
+    return np.maximum(share, 1e-3)

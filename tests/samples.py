@@ -7,11 +7,11 @@ from dataclasses import replace
 import numpy as np
 
 from tag2box.arrays import Array
-from tag2box.methods.detectors import Spread
 from tag2box.methods.knowledge import Knowledge
 from tag2box.methods.localizers import BagStack, EmRun, VmfBackground, VmfMil, fit_gaussian_background, run_em
 from tag2box.methods.localizers.em import F
 from tag2box.methods.rivals import AppearanceObjectness
+from tag2box.methods.spread import Spread
 from tag2box.methods.view import raw_features, signed_power, tukey_features
 from tag2box.sphere import VonMisesFisher, fit_vmf
 from tag2box.types import ProposalBag
@@ -45,6 +45,18 @@ def random_bags(seed: int, images: int = 4, d: int = 5) -> list[ProposalBag]:
     """Ragged bags."""
     rng = np.random.default_rng(seed)
     return [random_bag(rng, int(rng.integers(1, 9)), d, f"image-{number}") for number in range(images)]
+
+
+def floor_and_thing(rng: np.random.Generator, number: int) -> ProposalBag:
+    """Nine tiles of the same floor as in every other photo, and one thing, the last row, on the tile of its number."""
+    tiles = [[x, y, x + 30, y + 30] for y in (0, 30, 60) for x in (0, 30, 60)]
+    floor, thing = np.eye(12)[0], np.eye(12)[1]
+    rows = [floor + 0.1 * rng.standard_normal(12) for _ in tiles]
+    x, y, *_ = tiles[number]
+    boxes = [[0, 0, 90, 90], *tiles, [x + 5, y + 5, x + 25, y + 25]]
+    return ProposalBag.from_raw(
+        str(number), boxes, [np.mean(rows, axis=0), *rows, thing + 0.15 * rng.standard_normal(12)], np.full(11, 0.5)
+    )
 
 
 def paper_method(world: World) -> VmfMil:

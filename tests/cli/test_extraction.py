@@ -12,9 +12,10 @@ from PIL import Image
 
 from command_line import run
 from in_process import run_here
-from planted_extractor import PlantedExtractor
+from planted_extractor import PlantedExtractor, planted_world
 from samples import some_knowledge
-from tag2box.model import LOCALIZER, Settings, save_knowledge, save_settings
+from tag2box.model import LOCALIZER, Model, Settings, save_knowledge, save_settings
+from tag2box.product.rehearsal import ALARMS, AP50, CORLOC, PRECISION, RECALL, STRANGE_ALARMS, TOP
 from tag2box.store import FeatureStore
 
 SIZE = 60
@@ -114,7 +115,8 @@ def test_colocalization_uses_the_settings_that_were_chosen(annotated: Path, stor
     header = FeatureStore(store).header
     background, chosen = tmp_path / "known.safetensors", tmp_path / "settings.json"
     save_knowledge(background, some_knowledge(header.dimension, header.fingerprint))
-    values = {"kappa": 12.5, "background_weight": 1.0, "objectness_weight": 0.5, "steps": 20.0}
+    values = {"kappa": 12.5, "objectness_weight": 0.5}
+    values |= {"commonness_weight": 1.0, "sharedness_weight": 1.0, "rivalry_weight": 1.0}
     save_settings(chosen, Settings({LOCALIZER: values}))
     command = ("measure", "colocalization", store, "--truth", annotated / "boxes.json", "--episodes", "10")
     done = run(*command, "--background", background, "--settings", chosen)
@@ -130,6 +132,28 @@ def test_base_detection_has_a_figure(annotated: Path, tiny_model: Path) -> None:
     done = run("measure", "base", "--truth", annotated / "boxes.json", "--model", tiny_model, "--images", "4")
     assert done.returncode == 0, done.stderr
     assert "AP50 of the trained classes on 4 images" in done.stdout
+
+
+def test_the_product_is_rehearsed_as_a_person_would_use_it(
+    annotated: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model, extractor = planted_world()
+    monkeypatch.setattr(Model, "open", lambda *_, **__: model)
+    monkeypatch.setattr("tag2box.cli.store.open_extractor", lambda *_, **__: extractor)
+    store = tmp_path / "store"
+    assert run_here("extract", annotated / "boxes.json", "-o", store).returncode == 0
+    command = ("measure", "product", store, "--truth", annotated / "boxes.json", "--shots", "3", "--draws", "2")
+    done = run_here(*command, "--strangers", store)
+    assert done.returncode == 0, done.stderr
+    _, heading, *lines = [line for line in done.stdout.splitlines() if line.strip()]
+    assert heading == "2 classes, 3 tagged photos of each, 2 draws"
+    figures = (CORLOC, TOP, AP50, PRECISION, RECALL, STRANGE_ALARMS, ALARMS, "CorLoc of the worst class")
+    assert [line.strip().split("  ")[0] for line in lines] == list(figures)
+    drawn = run_here(*command, "--drawn", "3")  # then no photo is left to be judged
+    assert drawn.returncode == 0, drawn.stderr
+    assert "2 classes, 3 tagged photos of each, a box drawn in 3 of them, 2 draws" in drawn.stdout
+    assert "CorLoc" not in drawn.stdout
+    assert STRANGE_ALARMS not in drawn.stdout
 
 
 @pytest.mark.parametrize("command", ["extract", "measure"])

@@ -35,7 +35,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     lines = done.stdout.splitlines()
     assert lines[0] == "24 photos with 4 tags (metadata.csv)."
     for kind in KINDS:
-        assert any(line.startswith(f"  {kind}: 8 photos, about ") and line.endswith(" look.") for line in lines)
+        assert any(line.startswith(f"  {kind}: 8 photos, about ") and " look." in line for line in lines)
     assert lines[-2:] == [f"Boxes: {folder / 'boxes.json'}", f"Report: {folder / 'report.html'}"]
     assert done.stderr == ""
     return folder

@@ -174,7 +174,7 @@ def test_settings_are_chosen_on_held_out_classes(bench: Workbench, tmp_path: Pat
     asked = [place for place in places(bench, chosen) if place not in {"--settings", chosen}]
     told = run("bench", "tune", *asked, "-o", chosen, "--method", "mi-svm", "--tasks", "6", "--shots", "2")
     assert told.returncode == 0, told.stderr
-    assert "Choosing for mi-svm 20 of 20" in told.stdout
+    assert "Choosing for mi-svm 15 of 15" in told.stdout
     content = json.loads(chosen.read_text())
     assert set(content["settings"]["mi-svm"]) == {"gamma", "cost"}
     assert load_settings(chosen).of("mi-svm") == content["settings"]["mi-svm"]
@@ -199,6 +199,10 @@ def test_tasks_can_be_looked_at(bench: Workbench, files: tuple[Path, Path], tmp_
     with Image.open(tmp_path / "tasks.png") as sheet:
         assert sheet.width > 4 * 200  # three images of support and a query
     assert (tmp_path / "steps.png").exists()
+    asked.write_text(SPECIFICATION.replace('"mi-svm"', '"vmf-mil-scenes"'))
+    scenes = ("-o", tmp_path / "scenes", "--count", "2", "--method", "vmf-mil-scenes")
+    assert run("bench", "show", asked, *places(bench, settings), *scenes).returncode == 0
+    assert (tmp_path / "scenes" / "steps.png").exists()  # what users get runs EM too
     wrong = run("bench", "show", asked, *places(bench, settings), "-o", tmp_path, "--method", "gaussian")
     assert wrong.returncode == 2
     assert "has no method gaussian" in wrong.stderr

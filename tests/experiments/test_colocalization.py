@@ -15,7 +15,8 @@ from tag2box.experiments.bench.figures_of_merit import macro_corloc
 from tag2box.experiments.bench.tasks import Pool, Trial, try_method
 from tag2box.experiments.colocalization import METHODS, at_best_regions, draw_tasks, outcomes
 from tag2box.methods.floors import Floor, objectness, random_region, whole_image
-from tag2box.methods.localizers import NO_BACKGROUND, VmfMil
+from tag2box.methods.localizers import NO_BACKGROUND, SceneMil, VmfMil
+from tag2box.methods.spread import Spread
 from tag2box.store import FeatureStore, StoreHeader, StoreWriter
 from tag2box.types import Episode, ProposalBag, TaggedImage, Truth
 from tag2box.worlds import World, plant_task
@@ -35,7 +36,9 @@ def planted(tmp_path_factory: pytest.TempPathFactory) -> tuple[Pool, list[Episod
 
 def test_the_oracle_sets_the_limit_and_em_beats_the_floors(planted: tuple[Pool, list[Episode]]) -> None:
     reports: list[int] = []
-    found = outcomes(*planted, paper_method(World()), lambda done, figures: reports.append(done))
+    found = outcomes(
+        *planted, SceneMil(paper_method(World()), 0.0, 0.0, 0.0), lambda done, figures: reports.append(done)
+    )
     assert reports == list(range(1, METHODS * len(planted[1]) + 1))
     query = {name: interval.value for name, (_, interval) in found.items()}
     assert query["oracle direction"] >= query["vMF-MIL"] > 0.9
@@ -92,6 +95,7 @@ def test_the_oracle_points_at_the_mean_of_the_best_regions(planted: tuple[Pool, 
     """Slowly: the region of each support image that overlaps an object of the class most, seen from the middle."""
     pool, episodes = planted
     center = np.full(World().dimension, 0.02)
+    blind = SceneMil(VmfMil(10.0, NO_BACKGROUND, center=center), 0.0, 0.0, 0.0)
     for episode in episodes[:5]:
         (label,), best = episode.classes, []
         for image in episode.positives(label):
@@ -99,10 +103,25 @@ def test_the_oracle_points_at_the_mean_of_the_best_regions(planted: tuple[Pool, 
             reach = [max(box_overlaps(box[None], objects)[0]) for box in bag.boxes]
             best.append(unit(bag.features[int(np.argmax(reach))].astype(np.float64) - center))
         bags = [pool.bag(image) for image in episode.positives(label)]
-        oracle = at_best_regions(VmfMil(10.0, NO_BACKGROUND, center=center), episode, pool)
+        oracle = at_best_regions(blind, episode, pool)
         found = oracle.learn(bags, [], np.random.default_rng(0))
         np.testing.assert_allclose(found.foreground.theta, unit(np.mean(best, axis=0)), atol=1e-6)
         assert len(found.steps) == 1  # it knows the answer, and learns nothing
+
+
+def test_the_oracle_works_in_the_space_of_its_localizer(planted: tuple[Pool, list[Episode]]) -> None:
+    pool, (episode, *_) = planted
+    d = World().dimension
+    whitening = Spread(np.full(d, 0.01), np.diag(np.linspace(0.1, 2.0, d))).whitening(None)
+    (label,), best = episode.classes, []
+    for image in episode.positives(label):
+        bag, objects = pool.bag(image), pool.truths[image].of_class(label).boxes
+        reach = [max(box_overlaps(box[None], objects)[0]) for box in bag.boxes]
+        best.append(whitening.bag(bag).features[int(np.argmax(reach))].astype(np.float64))
+    localizer = SceneMil(VmfMil(10.0, NO_BACKGROUND, whitening=whitening), 2.0, 2.0, 2.0)
+    bags = [pool.bag(image) for image in episode.positives(label)]
+    found = at_best_regions(localizer, episode, pool).learn(bags, [], np.random.default_rng(0))
+    np.testing.assert_allclose(found.foreground.theta, unit(np.mean(best, axis=0)), atol=1e-6)
 
 
 def test_a_class_with_too_few_images_for_a_query_is_not_asked_for() -> None:

@@ -19,7 +19,7 @@ from planted_bench import plant_bench, plant_elder_twin
 from tag2box.data import load_split
 from tag2box.experiments import model_making
 from tag2box.experiments.bench import tuning
-from tag2box.experiments.bench.workbench import HELD_OUT, Workbench, load_source
+from tag2box.experiments.bench.workbench import BASE, HELD_OUT, SAME_SCENE, Workbench
 from tag2box.extract import CARD_NAME, read_card, shipped_model, write_card
 from tag2box.methods.calibration import CALIBRATION_NAME
 from tag2box.methods.lineup import LINEUP
@@ -34,6 +34,7 @@ from tag2box.model import (
     load_settings,
     save_settings,
 )
+from tag2box.progress import Progress
 from tiny_training import write_photos
 
 IMAGES = 24
@@ -83,6 +84,20 @@ def choices(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return made
 
 
+@pytest.fixture
+def extracted(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Path | None, str]]:
+    """Detectors and the datasets that were to be extracted with them."""
+    asked: list[tuple[Path | None, str]] = []
+    extract = Workbench.extract_missing
+
+    def remembered(bench: Workbench, name: str, progress: Progress) -> None:
+        asked.append((bench.model, name))
+        extract(bench, name, progress)
+
+    monkeypatch.setattr(Workbench, "extract_missing", remembered)
+    return asked
+
+
 def make(folder: Path, *how: str | Path) -> CompletedProcess[str]:
     """The command, with what is planted in a folder."""
     places = ("--data", folder / "data", "--store", folder / "store", "-o", folder / "made")
@@ -98,34 +113,41 @@ def leftovers(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir() if path.name not in {"data", "store", "model", "detector"})
 
 
-def test_a_detector_and_its_twin_make_a_model(folder: Path, choices: list[str]) -> None:
+def test_a_detector_and_its_twin_make_a_model(
+    folder: Path, choices: list[str], extracted: list[tuple[Path | None, str]]
+) -> None:
     done = with_twin(folder)
     assert done.returncode == 0, done.stderr
     assert choices == [LOCALIZER, DETECTOR]
+    chosen_on = [(folder / "model", name) for name in (HELD_OUT, *SAME_SCENE)]
+    assert extracted == [(folder / "detector", BASE), *chosen_on]
     assert leftovers(folder) == ["made"]
     made, detector, twin = Model.open(folder / "made"), read_card(folder / "detector"), read_card(folder / "model")
     assert made.fingerprint == made.knowledge.fingerprint == detector.fingerprint != twin.fingerprint
     assert f"Wrote {detector.fingerprint} to {folder / 'made'}." in done.stdout
-    assert re.search(rf"^{LOCALIZER}: kappa .*; at the edge of its grid: .*steps$", done.stdout, re.M)  # in one line
+    edges = "kappa, objectness_weight, commonness_weight, sharedness_weight, rivalry_weight"
+    assert re.search(rf"^{LOCALIZER}: kappa .*; at the edge of its grid: {edges}$", done.stdout, re.M)  # in one line
     assert f"{made.knowledge.regions:,} of {made.knowledge.images:,} photos" in done.stdout
-    assert made.learner.localizer.kappa in GRIDS[LOCALIZER]["kappa"]
+    assert made.settings.of(LOCALIZER)["kappa"] in GRIDS[LOCALIZER]["kappa"]
     assert made.learner.ridge in GRIDS[DETECTOR]["ridge"]
 
 
 def test_its_files_say_how_they_came_about(folder: Path) -> None:
     assert with_twin(folder).returncode == 0
-    twin, held_out = read_card(folder / "model"), list(load_source(folder / "data", HELD_OUT).classes)
+    twin, bench = read_card(folder / "model"), Workbench(folder / "data", folder / "store")
+    held_out = list(bench.load(HELD_OUT).classes)
     settings = load_settings(folder / "made" / SETTINGS_NAME)
-    for name, measure in ((LOCALIZER, "query CorLoc"), (DETECTOR, "mAP")):
+    for name, measure in ((LOCALIZER, "support and query CorLoc"), (DETECTOR, "mAP")):
         how = settings.chosen_how[name]
         assert (how["model"], how["classes"]) == (twin.fingerprint, held_out)
         assert (how["tasks"], how["shots"], how["seed"]) == (TASKS, 2, 0)
+        assert how["tasks of"] == [HELD_OUT, *SAME_SCENE]
         assert set(how["grid"]) == set(settings.own[name])
         assert 0 <= how[measure] <= 1
     assert settings.chosen_how[DETECTOR]["beside"] == settings.own[LOCALIZER]
     fitted = json.loads((folder / "made" / CALIBRATION_NAME).read_text())["fitted on"]
     assert (fitted["model"], fitted["classes"]) == (twin.fingerprint, held_out)
-    assert (fitted["tasks of a size"], fitted["seed"]) == (TASKS, 0)
+    assert (fitted["tasks of a size"], fitted["seed"]) == (max(1, TASKS // 8), 0)
     assert fitted["settings"] == settings.of(DETECTOR)
 
 

@@ -11,11 +11,20 @@ import pytest
 from samples import paper_method
 from tag2box.data import DatasetImage
 from tag2box.evaluation import Interval, Verdict, is_correct
-from tag2box.experiments.bench.pictures import kappa_chart, misses_chart, moving, step_tiles, steps_chart, task_tiles
+from tag2box.experiments.bench.pictures import (
+    StepLearner,
+    kappa_chart,
+    misses_chart,
+    moving,
+    step_tiles,
+    steps_chart,
+    task_tiles,
+)
 from tag2box.experiments.bench.results import Row, RowResult
 from tag2box.experiments.bench.specification import PRECISION, QUERY
 from tag2box.experiments.bench.tasks import Pool
 from tag2box.methods.floors import Floor, objectness
+from tag2box.methods.localizers import NO_BACKGROUND, GaussianMil, SceneMil
 from tag2box.sphere import KAPPA_RULES
 from tag2box.types import Episode, TaggedImage
 from tag2box.viz import NEUTRAL, RIGHT, WRONG, draw_shares
@@ -100,9 +109,9 @@ def test_every_rule_for_kappa_is_a_curve_of_its_values() -> None:
         np.testing.assert_allclose(values, [float(rule(length, 512)) for length in lengths], rtol=1e-9)
 
 
-def planted(seed: int) -> tuple[Pool, dict[str, DatasetImage], Episode]:
-    """A task of one class with three support images."""
-    task = plant_task(World(), seed, shots=3)
+def planted(seed: int, ways: int = 1) -> tuple[Pool, dict[str, DatasetImage], Episode]:
+    """A task with three support images of each class, and one query, which shows the first."""
+    task = plant_task(World(), seed, ways=ways, shots=3)
     everything = {image.bag.image_id: image for image in (*task.support, *task.queries)}
     pool = Pool(lambda name: everything[name].bag, {name: image.truth for name, image in everything.items()})
     images = {name: DatasetImage(Path(name), 240, 320, image.truth) for name, image in everything.items()}
@@ -126,13 +135,26 @@ def test_a_chosen_box_is_green_where_it_is_right_and_red_where_it_is_not(seed: i
         assert chosen.colour == (RIGHT if is_correct(chosen.box, truth, label) else WRONG)
 
 
-def test_the_film_of_a_task_ends_where_the_method_does() -> None:
-    films, learner = [], paper_method(World())
+PLAIN = paper_method(World())
+FILMED: dict[str, StepLearner] = {
+    "vmf": PLAIN,
+    "gaussian": GaussianMil(0.7, NO_BACKGROUND),
+    "scenes": SceneMil(PLAIN, 2.0, 2.0, 1.0),
+}
+
+
+@pytest.mark.parametrize("name", FILMED)
+def test_the_film_of_a_task_ends_where_the_method_does(name: str) -> None:
+    """With the images of other classes, from which some methods learn too."""
+    films, learner = [], FILMED[name]
     for seed in range(6):
-        pool, images, episode = planted(seed)
+        pool, images, episode = planted(seed, ways=2)
         film = step_tiles(learner, episode, pool, images)
-        bags = [pool.bag(name) for name in episode.positives(episode.classes[0])]
-        found, query = learner.solve(bags, np.random.default_rng(0)), pool.bag(episode.queries[0])
+        shown = episode.positives(episode.classes[0])
+        bags = [pool.bag(name) for name in shown]
+        others = [pool.bag(image.image_id) for image in episode.support if image.image_id not in shown]
+        assert others
+        found, query = learner.learn(bags, others, np.random.default_rng(0)), pool.bag(episode.queries[0])
         assert [tile.boxes[-1].words for tile in film] == [f"step {step}" for step in range(len(found.steps))]
         np.testing.assert_array_equal(film[-1].boxes[-1].box, query.boxes[found.score(query).argmax()])
         films.append(film)

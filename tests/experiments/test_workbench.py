@@ -1,15 +1,32 @@
-"""Where the annotations of a dataset are, and whether they are still the same."""
+"""Where the annotations of a dataset are, whether they are still the same, and what is composed of base photos."""
 
 from __future__ import annotations
 
 import json
+import shutil
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 from PIL import Image
 
+from planted_bench import plant_bench
+from tag2box.data import Dataset, DatasetImage, held_out_classes, load_split
 from tag2box.errors import DatasetError
-from tag2box.experiments.bench.workbench import PATHS_NAME, annotation_file, annotations_hash
+from tag2box.experiments.bench import workbench
+from tag2box.experiments.bench.specification import Specification
+from tag2box.experiments.bench.workbench import (
+    BASE,
+    PATHS_NAME,
+    SAME_SCENE,
+    Workbench,
+    annotation_file,
+    annotations_hash,
+)
+from tag2box.experiments.composed import BOXES_NAME, Plan, in_round
+from tag2box.model import Settings, save_settings
+from tag2box.progress import Report, silent
 
 
 def test_the_data_folder_may_say_where_its_datasets_are(tmp_path: Path) -> None:
@@ -59,3 +76,96 @@ def test_an_image_set_is_read_whenever_its_hash_is_asked_for(tmp_path: Path) -> 
         (folder / "Annotations/1.xml").write_text(text)
         hashes.append(annotations_hash(tmp_path, "voc07"))
     assert hashes[0] != hashes[1]
+
+
+# Photos that share a scene
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Workbench:
+    return plant_bench(tmp_path, images=3)
+
+
+def test_a_round_is_a_dataset_with_features_of_its_own(bench: Workbench) -> None:
+    labels = held_out_classes(load_split("coco60").base)[:4]
+    seen: set[str] = set()
+    for number, name in enumerate(SAME_SCENE, 1):
+        dataset, pool = bench.load(name), bench.pool(name)
+        assert set(dataset.classes) == {in_round(label, number) for label in labels}
+        assert len(dataset) == 12
+        for image in dataset.images:
+            assert pool.bag(image.image_id).image_id == image.image_id
+            assert pool.truths[image.image_id].labels.tolist() == image.truth.labels.tolist()
+        assert not seen & {image.image_id for image in dataset.images}
+        seen |= {image.image_id for image in dataset.images}
+        assert bench.missing(name) == []
+
+
+def test_what_is_missing_is_composed_once_and_extracted(
+    bench: Workbench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    planned: list[tuple[Dataset, list[str]]] = []
+    plans = [Plan(("a plan",), (), [])] * 7
+    composed: list[Sequence[Plan]] = []
+    extracted: list[tuple[str, int]] = []
+    shown: list[str] = []
+    kept = bench.same_scene.rename(tmp_path / "kept")
+
+    def plan(dataset: Dataset, classes: Collection[str]) -> list[Plan]:
+        planned.append((dataset, list(classes)))
+        return plans
+
+    def compose(asked: Sequence[Plan], folder: Path, report: Report) -> None:
+        composed.append(asked)
+        shutil.copytree(kept, folder)
+
+    def extract(self: Workbench, name: str, images: list[DatasetImage], report: Report) -> None:
+        extracted.append((name, len(images)))
+
+    @contextmanager
+    def progress(title: str, total: int) -> Iterator[Report]:
+        shown.append(f"{title}: {total}")
+        yield silent
+
+    monkeypatch.setattr(workbench, "plan_same_scene", plan)
+    monkeypatch.setattr(workbench, "compose", compose)
+    monkeypatch.setattr(Workbench, "extract", extract)
+    shutil.rmtree(bench.folder / "same-scene-2")
+    for name in SAME_SCENE[:2]:
+        bench.extract_missing(name, progress)
+    ((dataset, classes),) = planned
+    assert composed == [plans]
+    assert classes == list(held_out_classes(load_split("coco60").base))
+    assert dataset.classes == bench.load(BASE).classes  # with all that is labelled: a scene is empty
+    assert extracted == [(SAME_SCENE[1], 12)]
+    assert shown == ["Composing photos that share a scene: 7", "Extracting same scene 2: 12"]
+
+
+def test_other_base_photos_are_other_scenes(bench: Workbench) -> None:
+    before = bench.same_scene
+    path = annotation_file(bench.data, BASE)
+    content = json.loads(path.read_text())
+    content["annotations"][0]["bbox"][2] += 1
+    path.write_text(json.dumps(content))
+    assert bench.same_scene != before
+
+
+def test_an_experiment_can_ask_for_photos_of_one_scene(bench: Workbench, tmp_path: Path) -> None:
+    """Other rounds, and other photos, are other rows."""
+    save_settings(tmp_path / "settings.json", Settings({}))
+
+    def row(name: str) -> str:
+        (only,) = bench.rows(Specification("A table", "A claim", name, ("top-objectness",)), tmp_path / "settings.json")
+        assert only.dataset == name
+        return only.annotations
+
+    before = [row(name) for name in SAME_SCENE]
+    assert len(set(before)) == len(SAME_SCENE)
+    assert [row(name) for name in SAME_SCENE] == before
+    path = bench.same_scene / BOXES_NAME
+    content = json.loads(path.read_text())
+    content["annotations"][0]["bbox"][2] += 1
+    path.write_text(json.dumps(content))
+    changed = [row(name) for name in SAME_SCENE]
+    assert changed[0] != before[0]
+    assert changed[1:] == before[1:]

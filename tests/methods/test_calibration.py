@@ -23,6 +23,16 @@ def test_a_threshold_goes_part_of_the_way_to_the_median() -> None:
     assert SOME.threshold(np.array([1.0, 6.0, 100.0])) == pytest.approx(0.25 * 6.0 + 0.75 * 2.0)
 
 
+def test_photos_without_the_class_push_its_threshold_up_but_not_above_its_own_photos() -> None:
+    own = np.array([1.0, 6.0, 100.0])
+    plain = SOME.threshold(own)
+    assert SOME.threshold(own, np.full(20, -5.0)) == plain  # they never lower it
+    quiet = np.linspace(0.0, 5.0, 11)
+    assert SOME.threshold(own, quiet) == pytest.approx(4.5)  # one in ten reaches it
+    assert SOME.threshold(own, np.full(20, 50.0)) == 6.0
+    assert SOME.threshold(np.zeros(0), np.full(20, 50.0)) == 2.0  # nothing is known of its own scores
+
+
 def test_it_survives_a_file(tmp_path: Path) -> None:
     save_calibration(tmp_path / "c.json", SOME, {"tasks": 3})
     assert load_calibration(tmp_path / "c.json") == SOME

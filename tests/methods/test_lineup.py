@@ -9,7 +9,15 @@ from samples import random_bags, some_knowledge
 from tag2box.methods.knowledge import Knowledge
 from tag2box.methods.learners import ClassesLearner, LearnedObject
 from tag2box.methods.lineup import LINEUP
-from tag2box.methods.localizers import NO_BACKGROUND, Solution, VmfMil
+from tag2box.methods.localizers import (
+    NO_BACKGROUND,
+    OddsBackground,
+    SceneMil,
+    Solution,
+    SummedBackground,
+    VmfMil,
+    background_only,
+)
 from tag2box.methods.view import center_bag
 from tag2box.types import ProposalBag
 
@@ -21,6 +29,13 @@ def some_choice(name: str) -> dict[str, float]:
     entry = LINEUP[name]
     inherited = some_choice(entry.like) if entry.like is not None else {}
     return inherited | {key: values[0] for key, values in entry.grid.items()}
+
+
+def other_choice(name: str) -> dict[str, float]:
+    """The last values, with which everything counts that can."""
+    entry = LINEUP[name]
+    inherited = other_choice(entry.like) if entry.like is not None else {}
+    return inherited | {key: values[-1] for key, values in entry.grid.items()}
 
 
 def learned(name: str, seed: int = 0, known: Knowledge | None = None) -> LearnedObject:
@@ -58,9 +73,13 @@ def test_an_image_is_scored_by_its_regions_alone(name: str) -> None:
     np.testing.assert_allclose(found.score(turned), found.score(bag)[order], rtol=1e-5, atol=1e-6)
 
 
-@pytest.mark.parametrize("name", [name for name in LINEUP if "detector" in name or name == "mi-svm"])
+def learns_together(name: str) -> bool:
+    return isinstance(LINEUP[name].build(some_knowledge(), some_choice(name)), ClassesLearner)
+
+
+@pytest.mark.parametrize("name", [name for name in LINEUP if learns_together(name)])
 def test_classes_learned_together_are_those_learned_alone(name: str) -> None:
-    learner = LINEUP[name].build(some_knowledge(), some_choice(name))
+    learner = LINEUP[name].build(some_knowledge(), other_choice(name))
     assert isinstance(learner, ClassesLearner)
     bags, tags = [*POSITIVES, *NEGATIVES], [{"cat"}] * 4 + [{"dog"}] * 3
     together = learner.learn_classes(bags, tags, ["cat", "dog"], np.random.default_rng(0))
@@ -100,12 +119,40 @@ def test_the_order_of_the_photos_does_not_matter(name: str) -> None:
     np.testing.assert_allclose(turned.score(NEGATIVES[0]), found.score(NEGATIVES[0]), rtol=1e-3, atol=1e-3)
 
 
-@pytest.mark.parametrize("name", [name for name in LINEUP if not name.endswith("-detector") and name != "mi-svm"])
+NEEDS_NEGATIVES = [name for name in LINEUP if name.endswith("-detector") or name == "mi-svm"]
+USES_NEGATIVES = ["vmf-mil-scenes", "vmf-mil-likeness"]
+
+
+@pytest.mark.parametrize("name", [name for name in LINEUP if name not in NEEDS_NEGATIVES + USES_NEGATIVES])
 def test_who_needs_no_negatives_does_not_look_at_them(name: str) -> None:
-    learner = LINEUP[name].build(some_knowledge(), some_choice(name))
-    without = learner.learn(POSITIVES, (), np.random.default_rng(0))
-    np.testing.assert_array_equal(without.localization.rows, learned(name).localization.rows)
-    np.testing.assert_array_equal(without.score(NEGATIVES[0]), learned(name).score(NEGATIVES[0]))
+    learner = LINEUP[name].build(some_knowledge(), other_choice(name))
+    without, found = (learner.learn(POSITIVES, others, np.random.default_rng(0)) for others in ((), NEGATIVES))
+    np.testing.assert_array_equal(without.localization.rows, found.localization.rows)
+    np.testing.assert_array_equal(without.score(NEGATIVES[0]), found.score(NEGATIVES[0]))
+
+
+@pytest.mark.parametrize("name", USES_NEGATIVES)
+def test_what_users_get_looks_at_negatives_where_there_are_some(name: str) -> None:
+    learner = LINEUP[name].build(some_knowledge(), other_choice(name))
+    assert LINEUP[name].for_people
+    without, found = (learner.learn(POSITIVES, others, np.random.default_rng(0)) for others in ((), NEGATIVES))
+    assert not np.allclose(without.score(NEGATIVES[0]), found.score(NEGATIVES[0]))
+
+
+def test_what_users_get_by_hand() -> None:
+    """In whitened features, from what looks like an object, by how alike the scenes are."""
+    known, chosen = some_knowledge(), other_choice("vmf-mil-scenes")
+    vmf = VmfMil(
+        chosen["kappa"],
+        SummedBackground(((chosen["objectness_weight"], OddsBackground()),)),
+        center=known.center,
+        whitening=known.spread.whitening(known.center),
+        start=background_only,
+    )
+    expected = SceneMil(vmf, chosen["commonness_weight"], chosen["sharedness_weight"], chosen["rivalry_weight"])
+    built = LINEUP["vmf-mil-scenes"].build(known, chosen)
+    theirs, ours = (one.learn(POSITIVES, NEGATIVES, np.random.default_rng(0)) for one in (expected, built))
+    np.testing.assert_array_equal(ours.score(NEGATIVES[0]), theirs.score(NEGATIVES[0]))
 
 
 @pytest.mark.parametrize("name", [name for name in LINEUP if name.startswith("em-")])

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from samples import random_bag
 from tag2box.boxes import box_overlaps
-from tag2box.methods.detectors import LikenessDetector, LikenessLearner, Spread
-from tag2box.methods.localizers import NO_BACKGROUND, Clamps, OddsBackground, VmfMil
+from tag2box.methods.detectors import LikenessDetector, LikenessLearner
+from tag2box.methods.localizers import NO_BACKGROUND, Clamps, OddsBackground, SceneMil, VmfMil
 from tag2box.methods.signs import ABSENT_SIGNS, WRONG_SIGNS, medians_of_others, read_signs
+from tag2box.methods.spread import Spread
 from tag2box.types import ProposalBag
 
 D = 8
@@ -63,6 +67,42 @@ def test_every_sign_by_hand() -> None:
         best.append(likeness.max())
     np.testing.assert_allclose(signs.absent[:, 0], best, atol=1e-6)
     np.testing.assert_allclose(signs.absent[0, 1], np.median(best[1:]), atol=1e-6)
+
+
+def test_the_others_do_not_choose_what_is_taken() -> None:
+    """Their choice, with the signs that follow from it, is the best of the rows that are left."""
+    bags = some_bags(4, seed=1)
+    plain = read_signs(learned(15.0, bags), bags)
+    for i, bag in enumerate(bags):
+        moved = bag.features.astype(np.float64) - 0.05
+        likeness = moved / np.linalg.norm(moved, axis=1, keepdims=True) @ plain.directions[i]
+        taken = np.arange(len(bag)) == likeness.argmax()
+        clamps = Clamps(taken={i: taken})
+        detector = learned(15.0, bags, clamps)
+        signs = read_signs(detector, bags, clamps)
+        again = moved / np.linalg.norm(moved, axis=1, keepdims=True) @ signs.directions[i]
+        second = int(np.where(taken, -np.inf, again).argmax())
+        assert signs.absent[i, 0] == pytest.approx(again[second], abs=1e-6)
+        row = detector.localization.rows[i]
+        overlap = box_overlaps(bag.boxes[[row]], bag.boxes[[second]])[0, 0]
+        assert signs.wrong[i, 1] == pytest.approx(overlap, abs=1e-6)
+
+
+def test_in_whitened_features_directions_are_of_that_space_and_scores_of_the_head() -> None:
+    bags = some_bags(5, seed=6)
+    plain = learned(15.0, bags).learner
+    whitening = plain.spread.whitening(np.full(D, 0.05))
+    localizer = VmfMil(15.0, NO_BACKGROUND, center=np.full(D, 0.05), whitening=whitening)
+    detector = replace(plain, localizer=SceneMil(localizer, 1.0, 1.0, 1.0)).learn(bags, (), np.random.default_rng(0))
+    signs = read_signs(detector, bags)
+    for i, bag in enumerate(bags):
+        total = np.zeros(D)
+        for j, other in enumerate(bags):
+            if j != i:
+                total += detector.localization.weights[j] @ whitening.bag(other).features.astype(np.float64)
+        np.testing.assert_allclose(signs.directions[i], total / np.linalg.norm(total), atol=1e-6)
+        head = detector.learner.head(["x"], whitening.back(signs.directions[[i]]))
+        assert signs.scores[i] == pytest.approx(head.score(bag)[:, 0].max(), abs=1e-5)
 
 
 def test_two_photos_are_judged_by_each_other() -> None:

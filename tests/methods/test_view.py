@@ -10,7 +10,15 @@ from hypothesis import strategies as st
 from samples import random_bag, random_bags, random_units, unit
 from tag2box.errors import NotFiniteError, ShapeError
 from tag2box.methods.localizers import VmfBackground, VmfMil
-from tag2box.methods.view import center_bag, center_rows, raw_features, signed_power, tukey_features, unit_features
+from tag2box.methods.view import (
+    center_bag,
+    center_rows,
+    raw_features,
+    signed_power,
+    tukey_features,
+    unit_features,
+    unit_rows,
+)
 from tag2box.sphere import VonMisesFisher
 
 
@@ -26,6 +34,16 @@ def test_a_row_at_the_mean_keeps_its_direction() -> None:
     found, lengths = center_rows(row, row[0])
     np.testing.assert_array_equal(found, row)
     assert lengths.tolist() == [0.0]
+
+
+def test_rows_at_length_one_in_place_and_what_has_no_length_is_replaced() -> None:
+    rows, otherwise = np.array([[3.0, 4.0], [0.0, 0.0]]), np.array([[9.0, 9.0], [0.6, 0.8]])
+    found = unit_rows(rows, otherwise)
+    assert found is rows
+    np.testing.assert_allclose(found, [[0.6, 0.8], [0.6, 0.8]])
+    known = unit_rows(np.array([[3.0, 4.0]]), otherwise[:1], np.array([10.0]))  # whoever gives lengths is believed
+    np.testing.assert_allclose(known, [[0.3, 0.4]])
+    assert unit_rows(np.zeros((0, 2)), np.zeros((0, 2))).shape == (0, 2)
 
 
 def test_no_mean_changes_nothing_and_a_wrong_one_is_refused() -> None:

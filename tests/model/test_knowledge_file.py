@@ -10,10 +10,10 @@ import pytest
 
 from samples import random_bags, some_knowledge
 from tag2box.errors import InputError, ModelError
-from tag2box.methods.detectors import Spread
 from tag2box.methods.lineup import LINEUP
 from tag2box.methods.localizers import MixtureBackground, VmfBackground
 from tag2box.methods.rivals import AppearanceObjectness
+from tag2box.methods.spread import Spread
 from tag2box.model import knowledge_hash, load_knowledge, save_knowledge
 from tag2box.sphere import VmfMixture
 

@@ -15,7 +15,7 @@ from tag2box.extract import read_card, shipped_model
 from tag2box.methods.calibration import CALIBRATION_NAME
 from tag2box.methods.detectors import LikenessLearner
 from tag2box.methods.lineup import LINEUP
-from tag2box.methods.localizers import OddsBackground, VmfBackground
+from tag2box.methods.localizers import OddsBackground, SceneMil
 from tag2box.model import (
     DETECTOR,
     KNOWLEDGE_NAME,
@@ -28,7 +28,13 @@ from tag2box.model import (
     save_settings,
 )
 
-CHOSEN = {"kappa": 20.0, "background_weight": 0.5, "objectness_weight": 3.0, "steps": 7.0}
+CHOSEN = {
+    "kappa": 20.0,
+    "objectness_weight": 3.0,
+    "commonness_weight": 0.5,
+    "sharedness_weight": 1.5,
+    "rivalry_weight": 2.0,
+}
 HEAD = {"ridge": 1.0, "likeness_weight": 0.5}
 
 
@@ -46,7 +52,10 @@ def folder(tiny_model: Path, tmp_path: Path) -> Path:
 def test_a_model_is_one_folder(folder: Path) -> None:
     model = Model.open(folder, threads=1)
     assert model.fingerprint == model.extractor.fingerprint == model.knowledge.fingerprint
-    assert model.learner.localizer.kappa == 20.0
+    localizer = model.learner.localizer
+    assert isinstance(localizer, SceneMil)
+    assert localizer.vmf.kappa == 20.0
+    assert (localizer.commonness_weight, localizer.sharedness_weight, localizer.rivalry_weight) == (0.5, 1.5, 2.0)
     assert model.learner.weight == 0.5
 
 
@@ -74,14 +83,16 @@ def test_settings_that_were_not_chosen_are_asked_for(folder: Path) -> None:
         _ = model.learner
 
 
-def test_both_backgrounds_count_with_their_weights(folder: Path) -> None:
+def test_localizer_and_head_count_objectness_alike_and_work_around_the_same_middle(folder: Path) -> None:
     model = Model.open(folder)
     bag = random_bag(np.random.default_rng(0), d=model.card.dimension)
-    background = model.knowledge.background
-    assert isinstance(background, VmfBackground)
-    expected = 3.0 * OddsBackground().log_score(bag) + 0.5 * background.log_score(bag)
-    np.testing.assert_allclose(model.learner.localizer.background.log_score(bag), expected)
-    np.testing.assert_array_equal(model.learner.localizer.center, model.knowledge.center)
+    localizer = model.learner.localizer
+    assert isinstance(localizer, SceneMil)
+    for background in (localizer.vmf.background, model.learner.prior):
+        np.testing.assert_allclose(background.log_score(bag), 3.0 * OddsBackground().log_score(bag))
+    assert localizer.vmf.whitening is model.knowledge.whitening
+    for center in (localizer.center, model.knowledge.whitening.center):
+        np.testing.assert_array_equal(center, model.knowledge.center)
 
 
 def test_the_benchmark_measures_what_users_get() -> None:
@@ -96,7 +107,7 @@ def test_the_benchmark_measures_what_users_get() -> None:
     np.testing.assert_array_equal(theirs.score(bags[4]), ours.score(bags[4]))
     assert ours.learner.localizer.center is not None
     np.testing.assert_array_equal(ours.head.center, ours.learner.localizer.center)
-    product = ours.learner.head(["a", "b"], np.stack([ours.solution.foreground.theta] * 2)).score(bags[4])
+    product = ours.learner.head(["a", "b"], np.stack([ours.direction] * 2)).score(bags[4])
     np.testing.assert_allclose(product[:, 1], theirs.score(bags[4]), rtol=1e-12)
 
 

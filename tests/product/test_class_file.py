@@ -39,10 +39,11 @@ def class_set(*labels: str, fingerprint: str = "extractor-1") -> ClassSet:
     return ClassSet(fingerprint, tuple(known_class(label, seed) for seed, label in enumerate(labels)))
 
 
-def numbers(known: ClassSet) -> dict[str, tuple[bytes, float, float, dict[str, Any]]]:
+def numbers(known: ClassSet) -> dict[str, tuple[bytes, float, float, float, dict[str, Any]]]:
     """All that is known of each class, to the last bit."""
     return {
-        one.label: (one.direction.tobytes(), one.kappa, one.threshold, dict(one.provenance)) for one in known.classes
+        one.label: (one.direction.tobytes(), one.kappa, one.threshold, one.min_score, dict(one.provenance))
+        for one in known.classes
     }
 
 
@@ -98,9 +99,9 @@ def test_the_command_line_says_the_same(tmp_path: Path) -> None:
     save_classes(tmp_path / "b", class_set("cup", fingerprint="extractor-2"))
     listed = run_here("classes", "list", tmp_path / "a")
     assert listed.returncode == 0, listed.stderr
-    assert [line.split()[1:7:2] for line in listed.stdout.splitlines() if "2026" in line] == [
-        ["mug", "8", "88%"],
-        ["pen", "8", "88%"],
+    assert [line.split()[1:9:2] for line in listed.stdout.splitlines() if "2026" in line] == [
+        ["mug", "8", "88%", "0.5"],
+        ["pen", "8", "88%", "0.5"],
     ]
     merged = run_here("classes", "merge", tmp_path / "a", tmp_path / "b", "-o", tmp_path / "c")
     assert merged.returncode == 2
@@ -121,6 +122,65 @@ def test_names_are_printed_as_they_are(tmp_path: Path) -> None:
     assert "[bold]" in listed.stdout
     removed = run_here("classes", "remove", path, "pen")
     assert removed.stdout == f":cat:, [bold] left in {path}.\n"
+
+
+# From which score on a class counts as found
+
+
+def test_a_class_counts_as_found_from_another_score_on(tmp_path: Path) -> None:
+    """The score moves the threshold by its log odds, and is kept in the file; other classes stay as they are."""
+    before = class_set("mug", "pen")
+    known = before.found_from("pen", 0.7)
+    assert before.thresholds == {"mug": 3.25, "pen": 3.25}
+    assert known.thresholds == {"mug": 3.25, "pen": pytest.approx(3.25 + np.log(0.7 / 0.3))}
+    save_classes(tmp_path / "file", known)
+    again = load_classes(tmp_path / "file")
+    assert numbers(again) == numbers(known)
+    assert numbers(again)["mug"] == numbers(before)["mug"]
+    assert again.thresholds == known.thresholds
+    merged = merge_classes([again, class_set("cup")])
+    assert [one.min_score for one in merged.classes] == [0.5, 0.7, 0.5]
+    assert again.only(["pen"]).thresholds == {"pen": known.thresholds["pen"]}
+    assert numbers(again.found_from("pen", 0.5)) == numbers(before)  # as it was learned, not from where it was
+
+
+def test_a_file_that_does_not_say_from_which_score_on_means_one_half(tmp_path: Path) -> None:
+    save_classes(tmp_path / "file", class_set("mug").found_from("mug", 0.7))
+    header, tail = parts((tmp_path / "file").read_bytes())
+    (fact,) = json.loads(header["__metadata__"]["classes"])
+    assert fact.pop("min_score") == 0.7
+    header["__metadata__"]["classes"] = json.dumps([fact])
+    (tmp_path / "file").write_bytes(joined(header, tail))
+    assert numbers(load_classes(tmp_path / "file")) == numbers(class_set("mug"))
+
+
+@pytest.mark.parametrize("score", [0.0, 1.0, -0.1, 1.5, float("nan"), float("inf")])
+def test_a_score_that_everything_or_nothing_reaches_is_refused(score: float) -> None:
+    with pytest.raises(ClassFileError, match=r"'mug' shall count as found from .*[\s\S]*a score between 0 and 1"):
+        class_set("mug", "pen").found_from("mug", score)
+
+
+def test_a_class_that_is_not_there_has_no_threshold() -> None:
+    with pytest.raises(ClassFileError, match=r"no class 'cup'[\s\S]*expected: one of mug, pen"):
+        class_set("mug", "pen").found_from("cup", 0.7)
+
+
+def test_the_command_line_moves_thresholds(tmp_path: Path) -> None:
+    save_classes(tmp_path / "a", class_set("mug", "pen"))
+    before = (tmp_path / "a").read_bytes()
+    moved = run_here("classes", "threshold", tmp_path / "a", "pen", "0.7", "-o", tmp_path / "b")
+    assert (moved.returncode, moved.stdout) == (0, f"pen counts as found from 0.7 on in {tmp_path / 'b'}.\n")
+    assert (tmp_path / "a").read_bytes() == before
+    assert numbers(load_classes(tmp_path / "b")) == numbers(class_set("mug", "pen").found_from("pen", 0.7))
+    assert run_here("classes", "threshold", tmp_path / "a", "mug", "0.25").returncode == 0
+    assert [one.min_score for one in load_classes(tmp_path / "a").classes] == [0.25, 0.5]
+    listed = run_here("classes", "list", tmp_path / "b").stdout
+    assert "found from" in listed
+    assert [line.split()[7] for line in listed.splitlines() if "2026" in line] == ["0.5", "0.7"]
+    kept = (tmp_path / "a").read_bytes()
+    for wrong in (("cup", "0.7"), ("mug", "1"), ("mug", "nan")):
+        assert run_here("classes", "threshold", tmp_path / "a", *wrong).returncode == 2
+    assert (tmp_path / "a").read_bytes() == kept
 
 
 # Damage

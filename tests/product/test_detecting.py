@@ -52,6 +52,35 @@ def test_a_score_of_one_half_is_the_threshold() -> None:
     assert len(Detector(ClassSet(MODEL.fingerprint, ()), MODEL).detect(photo)) == 0
 
 
+def test_the_score_from_which_on_a_class_counts_becomes_one_half() -> None:
+    seven_tenths = 5.0 - float(np.log(0.7 / 0.3))
+    classes = known(seven_tenths, 2.0)
+    photo = bag(([10, 10, 30, 30], [1, 0, 0]), ([60, 60, 90, 90], [0, 1, 0]))
+
+    def scores(classes: ClassSet) -> dict[str, float]:
+        """Of the best region of each class."""
+        found = Detector(classes, MODEL).detect(photo, 0.0)
+        return {label: float(found.scores[found.labels == label].max()) for label in "ab"}
+
+    before, after = scores(classes), scores(classes.found_from("a", 0.7))
+    assert before["a"] == pytest.approx(0.7, abs=1e-6)
+    assert after["a"] == pytest.approx(0.5, abs=1e-6)
+    assert after["b"] == before["b"]
+    for score, found in ((0.69, {"a", "b"}), (0.71, {"b"})):
+        assert set(Detector(classes.found_from("a", score), MODEL).detect(photo).labels.tolist()) == found
+
+
+def test_a_thing_does_not_change_its_name_because_its_class_shall_be_found_less_often() -> None:
+    photo = bag(([10, 10, 30, 30], [1, 0.8, 0]))
+    classes = known(2.0, 2.0)
+    (found,) = Detector(classes, MODEL).detect(photo)
+    assert (found.label, found.score > 0.8) == ("a", True)
+    assert len(Detector(classes.only(["b"]), MODEL).detect(photo)) == 1
+    assert len(Detector(classes.found_from("a", 0.99), MODEL).detect(photo)) == 0
+    (again,) = Detector(classes.found_from("b", 0.01), MODEL).detect(photo)
+    assert again == found
+
+
 def test_a_box_has_the_name_of_the_likeliest_class() -> None:
     photo = bag(([10, 10, 30, 30], [1, 0.8, 0]))
     (found,) = Detector(known(2.0, 2.0), MODEL).detect(photo)

@@ -105,6 +105,34 @@ def test_adding_leaves_what_is_known_as_it_is(more: tuple[FewShotDetector, Path]
     assert {label: new.thresholds[label] for label in old.labels} == old.thresholds
 
 
+def test_a_class_can_count_as_found_from_another_score_on(
+    more: tuple[FewShotDetector, Path], found: Detections, tmp_path: Path
+) -> None:
+    stricter, best = FewShotDetector.load(more[1]), float(found.scores[found.labels == "ball"].max())
+    assert stricter.found_from("ball", best) is stricter
+    again = stricter.detect(QUERY, min_score=0.0)
+    assert float(again.scores[again.labels == "ball"].max()) == pytest.approx(0.5, abs=1e-6)
+    stricter.save(tmp_path / "stricter")
+    assert [one.min_score for one in load_classes(tmp_path / "stricter").classes] == [best, 0.5]
+    assert list(FewShotDetector.load(tmp_path / "stricter").detect(QUERY, min_score=0.0)) == list(again)
+    assert list(stricter.found_from("ball", 0.5).detect(QUERY, min_score=0.0)) == list(found)
+    for label, score in (("cup", 0.7), ("ball", 0.0)):
+        with pytest.raises(ClassFileError):
+            stricter.found_from(label, score)
+    assert list(stricter.detect(QUERY, min_score=0.0)) == list(found)
+
+
+def test_every_class_that_was_learned_has_a_verdict(
+    detector: FewShotDetector, more: tuple[FewShotDetector, Path]
+) -> None:
+    assert FewShotDetector().verdicts_ == {}
+    assert set(detector.verdicts_) == {"ball", "car"}
+    assert set(more[0].verdicts_) == {"lamp"}  # what a file knew is not judged again
+    for verdict in (*detector.verdicts_.values(), *more[0].verdicts_.values()):
+        assert verdict.state in {"found", "unsure", "failed"}
+        assert verdict.words.endswith(".")
+
+
 @pytest.mark.parametrize(
     ("kind", "images", "tags", "words"),
     [

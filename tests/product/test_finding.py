@@ -16,7 +16,7 @@ from tag2box.data import FoundBox
 from tag2box.data.tags import shared_tags
 from tag2box.errors import TagsError
 from tag2box.methods.calibration import Calibration, Judge
-from tag2box.methods.detectors import Spread
+from tag2box.methods.spread import Spread
 from tag2box.product.events import Advanced, Began, Ended, Event, Learned, Moved, Stopped
 from tag2box.product.few_shot_detector import MemoryBags
 from tag2box.product.finding import Found, PhotoBox, find_classes, further_things, need_a_look

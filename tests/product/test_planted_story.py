@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +17,7 @@ from PIL import Image
 from in_process import run_here
 from planted_extractor import PlantedExtractor, planted_world
 from tag2box.data import read_truth
+from tag2box.methods.calibration import Calibration, Judge
 from tag2box.model import Model
 from tag2box.product.class_file import load_classes
 
@@ -73,6 +75,42 @@ def test_the_story_has_the_answers_it_always_had(
         {"fire": 2.5, "leaf": 2.2365, "sea": 2.5}, abs=1e-3
     )
     np.testing.assert_allclose(np.linalg.norm(known.directions, axis=1), 1.0, atol=EXACT)
+
+
+def test_every_class_has_a_verdict(photos: Path, tmp_path: Path, planted: tuple[Model, PlantedExtractor]) -> None:
+    """The planted model doubts every box by one half; in the file, on the page and on the screen it says so alike."""
+    run = tmp_path / "run"
+    done = run_here("localize", photos, "-o", run)
+    written = json.loads((run / "run.json").read_text())["verdicts"]
+    assert list(written) == list(COLOURS)
+    page = (run / "report.html").read_text(encoding="utf-8")
+    for label, verdict in written.items():
+        assert verdict["state"] == "unsure"
+        assert ": some boxes are probably wrong. Draw a box in one of them, or add photos" in verdict["words"]
+        assert verdict["words"].endswith(" 4 photos may not show it.")
+        assert page.count(f"<p>{verdict['words']} 4 photos; about 2 of the boxes") >= 1
+        (line,) = [line for line in done.stdout.splitlines() if line.startswith(f"  {label}: ")]
+        assert line.endswith((f" needs a look. {verdict['words']}", f" need a look. {verdict['words']}"))
+
+
+def test_what_was_found_needs_no_words_on_the_screen(
+    photos: Path, tmp_path: Path, planted: tuple[Model, PlantedExtractor], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sure = Calibration(Judge((0.0,) * 5, -9.0), Judge((0.0,) * 2, -9.0), 0.5, 0.0)
+    monkeypatch.setattr(Model, "open", lambda *_, **__: sure_of(planted[0], sure))
+    done = run_here("localize", photos, "-o", tmp_path / "run")
+    assert "  sea: 4 photos, about 4 boxes right, none needs a look.\n" in done.stdout
+    assert json.loads((tmp_path / "run" / "run.json").read_text())["verdicts"]["sea"] == {
+        "state": "found",
+        "words": "Found.",
+    }
+    assert "<p>Found. 4 photos; about 4" in (tmp_path / "run" / "report.html").read_text(encoding="utf-8")
+
+
+def sure_of(model: Model, calibration: Calibration) -> Model:
+    surer = replace(model, calibration=calibration)
+    surer.__dict__["extractor"] = model.extractor
+    return surer
 
 
 def test_one_word_of_a_person_is_enough(photos: Path, tmp_path: Path, planted: tuple[Model, PlantedExtractor]) -> None:

@@ -2,22 +2,39 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from planted_model import planted_model
+from samples import random_units, unit
+from tag2box.arrays import Array
 from tag2box.data import Dataset, DatasetImage
+from tag2box.data.formats.coco_results import FOUND
 from tag2box.errors import PoolTooSmallError
-from tag2box.methods.detectors import Spread
-from tag2box.methods.localizers import VmfBackground
+from tag2box.methods.spread import Spread
 from tag2box.model import Model
 from tag2box.product.detecting import Detector
-from tag2box.product.rehearsal import draw_tagged, rehearse
+from tag2box.product.finding import Found, find_classes
+from tag2box.product.rehearsal import (
+    ALARMS,
+    AP50,
+    CORLOC,
+    PRECISION,
+    RECALL,
+    STRANGE_ALARMS,
+    TOP,
+    Rehearsal,
+    draw_tagged,
+    rehearse,
+)
+from tag2box.progress import silent
 from tag2box.sphere import fit_vmf
 from tag2box.store import FeatureStore, StoreHeader, StoreWriter
-from tag2box.types import Detections, ProposalBag
+from tag2box.types import Detections, ProposalBag, Truth
 from tag2box.worlds import World, plant_background, plant_image
 
 WORLD = World(dimension=32, classes=2, regions=(12, 16), distractors=(0, 1))
@@ -35,15 +52,21 @@ def planted(tmp_path_factory: pytest.TempPathFactory) -> tuple[Dataset, FeatureS
     background = plant_background(WORLD, 3000)
     fitted = fit_vmf(background)
     spread = Spread(background.mean(axis=0), np.cov(background.T))
-    model = planted_model(WORLD.dimension, spread, kappa=fitted.kappa, background=VmfBackground(fitted))
+    model = planted_model(WORLD.dimension, spread, kappa=fitted.kappa, objectness_weight=1.0)
     return Dataset(WORLD.names, tuple(kept)).only(WORLD.names), FeatureStore(folder), model
 
 
 def test_a_planted_world_is_learned_from_four_photos(planted: tuple[Dataset, FeatureStore, Model]) -> None:
-    found = rehearse(*planted, 4, 3, lambda done, figures: None)
-    assert found.corloc.value > 0.9
-    assert found.ap50.value > 0.8
-    assert found.corloc.low <= found.corloc.value <= found.corloc.high
+    reported: list[int] = []
+    found = rehearse(*planted, Rehearsal(4, 3), lambda done, figures: reported.append(done))
+    assert reported == [1, 2, 3]
+    assert set(found.figures) == {CORLOC, TOP, AP50, PRECISION, RECALL, ALARMS}
+    corloc = found.figures[CORLOC]
+    assert corloc.value > 0.9
+    assert corloc.low <= corloc.value <= corloc.high
+    assert found.figures[AP50].value > 0.8
+    assert set(found.corloc_by_class) == set(WORLD.names)
+    assert np.mean(list(found.corloc_by_class.values())) == pytest.approx(corloc.value)
 
 
 def test_the_photos_that_teach_are_not_asked_for(
@@ -53,12 +76,13 @@ def test_the_photos_that_teach_are_not_asked_for(
     asked: list[str] = []
     plain = Detector.detect
 
-    def remember(detector: Detector, bag: ProposalBag, min_score: float) -> Detections:
-        asked.append(bag.image_id)
+    def remember(detector: Detector, bag: ProposalBag, min_score: float = FOUND) -> Detections:
+        if min_score == 0.0:  # another detector looks for alarms
+            asked.append(bag.image_id)
         return plain(detector, bag, min_score)
 
     monkeypatch.setattr(Detector, "detect", remember)
-    rehearse(dataset, store, model, 4, 2, lambda done, figures: None)
+    rehearse(dataset, store, model, Rehearsal(4, 2), silent)
     assert set(asked[:22]).isdisjoint(draw_tagged(dataset, 4, 0))
     assert len(asked) == 2 * 22
 
@@ -71,3 +95,149 @@ def test_draws_differ_and_have_enough_of_every_class(planted: tuple[Dataset, Fea
         assert sum(label in dataset.tags[name] for name in first) >= 5
     with pytest.raises(PoolTooSmallError, match="is in 15 photos"):
         draw_tagged(dataset, 16, 0)
+
+
+# Photos by hand: a decoy that is clearer than the thing, and two regions of no kind
+
+D = 64
+MODEL = planted_model(D, Spread(np.zeros(D), np.eye(D) / D), kappa=30.0)
+WHOLE, DECOY, THING = [0, 0, 100, 100], [10, 10, 40, 40], [60, 10, 90, 40]
+ELSEWHERE = [[10, 60, 40, 90], [60, 60, 90, 90]]
+PHOTOS = 6
+"""Of each class."""
+ONE, TWO, THREE, FOUR = np.eye(D)[:4]
+OTHERS = np.eye(D)[10 : 10 + PHOTOS]
+Looks = Mapping[str, tuple[Array | None, Array | None]]
+"""Class → what its decoys and its things look like; None for another look in every photo."""
+
+
+def photo(name: str, decoy: Array | None, thing: Array | None, likely: list[int]) -> ProposalBag:
+    """The detector takes what is in the box ``likely`` for an object."""
+    rng = np.random.default_rng(list(name.encode()))
+    looks = ((None, 0.0), (decoy, 0.1), (thing, 1.2), (None, 0.0), (None, 0.0))
+    strange = random_units(rng, len(looks), D)
+    rows = [
+        row if look is None else unit(look + noise * row) for (look, noise), row in zip(looks, strange, strict=True)
+    ]
+    boxes = [WHOLE, DECOY, THING, *ELSEWHERE]
+    return ProposalBag.from_raw(name, boxes, np.stack(rows), [0.9 if box == likely else 0.5 for box in boxes])
+
+
+def stored(folder: Path, bags: Sequence[ProposalBag]) -> FeatureStore:
+    with StoreWriter(folder, StoreHeader("x", D)) as writer:
+        for bag in bags:
+            writer.append(bag)
+    return FeatureStore(folder)
+
+
+def by_hand(folder: Path, looks: Looks, likely: list[int] = DECOY) -> tuple[Dataset, FeatureStore, Model]:
+    bags, images = list[ProposalBag](), list[DatasetImage]()
+    for label, (decoy, thing) in looks.items():
+        for number in range(PHOTOS):
+            look = OTHERS[number] if thing is None else thing
+            bags.append(photo(f"{label}-{number}", decoy, look, likely))
+            no = np.zeros(1, dtype=bool)
+            truth = Truth(bags[-1].image_id, [THING], np.array([label]), no, no)  # type: ignore[arg-type]
+            images.append(DatasetImage(Path(bags[-1].image_id), 100, 100, truth))
+    return Dataset(tuple(looks), tuple(images)), stored(folder, bags), MODEL
+
+
+DECEIVED: Looks = {"one": (ONE, TWO), "two": (THREE, FOUR)}
+
+
+def values(
+    planted: tuple[Dataset, FeatureStore, Model], asked: Rehearsal, strangers: FeatureStore | None = None
+) -> dict[str, float]:
+    found = rehearse(*planted, asked, silent, strangers)
+    return {name: interval.value for name, interval in found.figures.items()}
+
+
+def test_boxes_that_are_drawn_help(tmp_path: Path) -> None:
+    planted = by_hand(tmp_path / "store", DECEIVED)
+    alone, helped = (values(planted, Rehearsal(4, 2, drawn)) for drawn in (0, 1))
+    assert (alone[CORLOC], alone[AP50] < 0.5, alone[RECALL]) == (0.0, True, 0.0)
+    assert (helped[CORLOC], helped[AP50] > 0.9) == (1.0, True)
+
+
+def test_photos_with_a_drawn_box_are_not_judged(tmp_path: Path) -> None:
+    """The things of a class have nothing in common, so that none is found but where somebody pointed."""
+    touch = 0.3 * OTHERS.sum(axis=0)
+    planted = by_hand(tmp_path / "store", {"one": (ONE + touch, None), "two": (THREE + touch, None)}, THING)
+    found = rehearse(*planted, Rehearsal(4, 2, drawn=1), silent)
+    assert found.figures[CORLOC].value == 0.0
+    assert found.corloc_by_class == {"one": 0.0, "two": 0.0}
+    assert found.figures[TOP].value == 1.0  # objectness alone would have found them
+    everywhere = rehearse(*planted, Rehearsal(4, 2, drawn=4), silent)
+    assert not {CORLOC, TOP} & set(everywhere.figures)
+    assert everywhere.corloc_by_class == {}
+    assert AP50 in everywhere.figures
+
+
+def test_who_draws_a_box_points_at_the_region_that_fits_it_best(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pointed: list[dict[str, dict[str, object]]] = []
+
+    def remember(*args: Any, **kwargs: Any) -> Found:
+        pointed.append(kwargs.get("regions", {}))
+        return find_classes(*args, **kwargs)
+
+    monkeypatch.setattr("tag2box.product.rehearsal.find_classes", remember)
+    dataset, store, model = by_hand(tmp_path / "store", DECEIVED)
+    rehearse(dataset, store, model, Rehearsal(4, 1, drawn=2), silent)
+    tagged = draw_tagged(dataset, 4, 0)
+    expected = {label: [name for name in tagged if name.startswith(label)][:2] for label in dataset.classes}
+    assert pointed[0] == {label: dict.fromkeys(names, 2) for label, names in expected.items()}
+    assert pointed[1] == {}  # the detector of half the classes is taught by tags alone
+
+
+@pytest.mark.parametrize(("looks", "share"), [(DECEIVED, 0.0), ({"one": (ONE, TWO), "two": (ONE, TWO)}, 1.0)])
+def test_an_alarm_is_something_that_was_not_taught_and_looks_like_it(
+    looks: Looks, share: float, tmp_path: Path
+) -> None:
+    """Only the first of two classes is taught."""
+    assert values(by_hand(tmp_path / "store", looks), Rehearsal(4, 2))[ALARMS] == share
+
+
+def test_one_class_alone_has_no_others_to_be_alarmed_by(tmp_path: Path) -> None:
+    assert ALARMS not in values(by_hand(tmp_path / "store", {"one": (ONE, TWO)}), Rehearsal(4, 2))
+
+
+def test_strangers_that_look_like_a_class_are_counted(tmp_path: Path) -> None:
+    bags = [photo("like one", ONE, None, DECOY), *(photo(f"strange {n}", None, None, DECOY) for n in range(3))]
+    strangers, planted = stored(tmp_path / "strangers", bags), by_hand(tmp_path / "store", DECEIVED)
+    assert values(planted, Rehearsal(4, 2), strangers)[STRANGE_ALARMS] == 0.25
+    assert STRANGE_ALARMS not in values(planted, Rehearsal(4, 2))
+
+
+def test_if_all_photos_are_tagged_there_is_nothing_to_detect_in(tmp_path: Path) -> None:
+    found = values(by_hand(tmp_path / "store", DECEIVED), Rehearsal(PHOTOS, 2))
+    assert set(found) == {CORLOC, TOP, ALARMS}
+
+
+def test_precision_and_recall_by_hand(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of four photos: found; found, and something wrong too; found too faintly; and taken for the other class."""
+    dataset, store, model = by_hand(tmp_path / "store", DECEIVED)
+    tagged = draw_tagged(dataset, 4, 0)
+    rest = [image.image_id for image in dataset.images if image.image_id not in tagged]
+    assert len(rest) == 4
+    own = {name: name.split("-")[0] for name in rest}
+    other = {"one": "two", "two": "one"}
+    first, second, third, fourth = rest
+    answers = {
+        first: ([THING], [0.5], [own[first]]),
+        second: ([THING, DECOY], [0.9, 0.7], [own[second]] * 2),
+        third: ([THING, DECOY], [0.49, 0.3], [own[third]] * 2),
+        fourth: ([THING], [0.8], [other[own[fourth]]]),
+    }
+
+    def detect(_: Detector, bag: ProposalBag, min_score: float = FOUND) -> Detections:
+        return Detections.ranked(*answers.get(bag.image_id, ([], [], [])))
+
+    monkeypatch.setattr(Detector, "detect", detect)
+    found = values((dataset, store, model), Rehearsal(4, 1))
+    assert found[PRECISION] == pytest.approx(2 / 4)
+    assert found[RECALL] == pytest.approx(2 / 4)
+    answers.clear()
+    found = values((dataset, store, model), Rehearsal(4, 1))
+    assert (found[PRECISION], found[RECALL], found[ALARMS]) == (0.0, 0.0, 0.0)

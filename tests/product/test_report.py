@@ -13,7 +13,8 @@ import pytest
 from tag2box.data import FoundBox, LabelledPhoto, LabelledPhotos
 from tag2box.product import report
 from tag2box.product.events import Advanced, Began
-from tag2box.product.finding import Found, LearnedClass, PhotoBox
+from tag2box.product.finding import Found, PhotoBox
+from tag2box.product.learning import LearnedClass, Lesson
 from tag2box.product.report import photos_shown, shown_photos, write_report
 from tag2box.viz import NEUTRAL, RIGHT
 
@@ -30,7 +31,7 @@ def learned(label: str, doubts: Sequence[float], names: Sequence[str], absence: 
     boxes = tuple(FoundBox(label, (20.0, 20.0, 80.0, 80.0), 0.9, float(doubt), absence) for doubt in doubts)
     film = np.tile(np.array([1, 1, 9, 9], dtype=np.float32), (7, len(doubts), 1))
     photos = tuple(names[: len(doubts)])
-    return LearnedClass(label, photos, boxes, np.zeros(2), 1.0, 0.0, (0.0,) * 7, film, True, {})
+    return LearnedClass(Lesson(label, photos), boxes, np.zeros(2), 1.0, 0.0, (0.0,) * 7, film, True, (), 0.0)
 
 
 @pytest.fixture
@@ -113,12 +114,12 @@ def test_one_is_said_as_one(tmp_path: Path, opened: list[str]) -> None:
     localized = found(mug=[0.1])
     page = page_of(tmp_path, localized)
     assert "1 kind of thing in 1 photo, found from tags alone. 1 box looks safe (green), 0 deserve a look" in page
-    assert "<p>1 photo; about 1" in page
+    assert "<p>Found. 1 photo; about 1" in page
     page = page_of(tmp_path, localized, localized.by_doubt())
     assert "0 boxes look safe (green), 1 deserves a look" in page
     page = page_of(tmp_path, found(mug=[0.1] * 1200, pen=[0.2]))
     assert "2 kinds of thing in 1,200 photos" in page
-    assert "<p>1,200 photos; about 1080" in page
+    assert "<p>Found. 1,200 photos; about 1080" in page
 
 
 def test_what_deserves_a_look_is_marked_and_further_things_are_drawn(tmp_path: Path, opened: list[str]) -> None:

@@ -13,6 +13,7 @@ from rich.table import Table
 
 from tag2box.cli.arguments import DataFolder, FeatureFolder, ModelFolder, SettingsFile
 from tag2box.cli.terminal import plain_console, step_progress
+from tag2box.data import held_out_classes, load_split, read_dataset
 from tag2box.errors import SpecificationError
 from tag2box.experiments.bench import reports
 from tag2box.experiments.bench.results import Row, RowResult
@@ -22,12 +23,14 @@ from tag2box.experiments.bench.trust import (
     FRONT,
     TrustTrial,
     calibration_facts,
+    calibration_trials,
     fit_calibration,
     trust_figures,
     trust_trials,
 )
-from tag2box.experiments.bench.tuning import Tasks, choose_all, require_tunable, tuned_methods
-from tag2box.experiments.bench.workbench import HELD_OUT, Workbench
+from tag2box.experiments.bench.tuning import Tasks, choose_all, datasets_for, require_tunable, tuned_methods
+from tag2box.experiments.bench.workbench import BASE, HELD_OUT, SAME_SCENE, SPLIT, Workbench, annotation_file
+from tag2box.experiments.composed import BOXES_NAME, compose, plan_same_scene, plan_three_things
 from tag2box.extract import model_folder
 from tag2box.files import write_text
 from tag2box.methods.calibration import CALIBRATION_NAME, Calibration, load_calibration, save_calibration
@@ -150,7 +153,7 @@ def tune(
     model: ModelFolder = None,
     method: Annotated[list[str], typer.Option(help="Repeat for several; without, all that have settings.")] = [],  # noqa: B006
     shots: Annotated[int, typer.Option(min=2)] = 5,
-    tasks: Annotated[int, typer.Option(min=1)] = 250,
+    tasks: Annotated[int, typer.Option(min=1)] = 2000,
     seed: Annotated[int, typer.Option(min=0)] = 0,
 ) -> None:
     """Choose settings on tasks of held-out kinds of base classes, with a model that never learned them."""
@@ -158,10 +161,28 @@ def tune(
     bench = Workbench(data, store, model)
     names = method or list(tuned_methods())
     require_tunable(bench, names)
-    _prepare(bench, HELD_OUT, console)
+    for dataset in datasets_for(names):
+        _prepare(bench, dataset, console)
     progress, say = partial(step_progress, console=console), partial(console.print, soft_wrap=True)
     choose_all(bench, names, Tasks(shots, tasks, seed), output, progress, say)
     console.print(f"Wrote {output}.", soft_wrap=True)
+
+
+@bench_app.command("compose")
+def compose_photos(
+    data: DataFolder,
+    output: Annotated[Path, typer.Option("-o", "--output", help="Folder for photos and boxes.", show_default=False)],
+    three_things: Annotated[
+        bool, typer.Option("--three-things", help="The same three kinds of things in all photos of a set, elsewhere.")
+    ] = False,
+) -> None:
+    """Compose photos as people take them, of held-out base classes: several of one scene, or with several things."""
+    console, base = plain_console(), read_dataset(annotation_file(data, BASE))
+    classes = held_out_classes(load_split(SPLIT).base)
+    plans = plan_three_things(base, classes) if three_things else plan_same_scene(base, classes)
+    with step_progress("Composing", len(plans), console) as advance:
+        compose(plans, output, advance)
+    console.print(f"Photos and {BOXES_NAME} in {output}. Next: tag2box extract, tag2box measure product.")
 
 
 @bench_app.command("calibrate")
@@ -178,7 +199,9 @@ def calibrate(
     console = plain_console()
     bench = Workbench(data, store, model)
     classes = require_tunable(bench, [DETECTOR])
-    trials = _trials(bench, HELD_OUT, settings, tasks, seed, console)
+    for name in (HELD_OUT, *SAME_SCENE):
+        _prepare(bench, name, console)
+    trials = calibration_trials(bench, bench.settings(settings), tasks, seed, partial(step_progress, console=console))
     fitted = fit_calibration(trials)
     save_calibration(output, fitted, calibration_facts(bench, classes, bench.settings(settings), tasks, seed))
     _print_figures(trials, fitted, console)
@@ -247,7 +270,7 @@ def _trials(
 ) -> list[TrustTrial]:
     chosen = bench.settings(settings)
     _prepare(bench, dataset, console)
-    return trust_trials(bench, dataset, chosen, tasks, seed, partial(step_progress, console=console))
+    return trust_trials(bench, [dataset], chosen, tasks, seed, partial(step_progress, console=console))
 
 
 def _print_figures(trials: list[TrustTrial], fitted: Calibration, console: Console) -> None:
@@ -258,7 +281,7 @@ def _print_figures(trials: list[TrustTrial], fitted: Calibration, console: Conso
         f"{seen.absent:.1%} of the tags are wrong; the first {FRONT:.0%} suspects hold {seen.absent_in_front:.1%} of "
         f"them; {seen.named:.1%} are named, {seen.named_rightly:.1%} of these rightly.",
         f"New photos at the default threshold: {seen.found.right:,} found, {seen.found.wrong:,} wrong, "
-        f"{seen.found.missed:,} missed, F1 {seen.found.f1:.3f} (half of the photos do not show the class).",
+        f"{seen.found.missed:,} missed; an alarm in {seen.found.alarms:.1%} of the photos without the class.",
     ]
     for line in lines:
         console.print(line, soft_wrap=True)

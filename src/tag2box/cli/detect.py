@@ -120,7 +120,7 @@ def _report_unreadable(unreadable: list[PhotoError], photos: int, skip_bad: bool
         console.print(f"Left out: {error.wrong}", soft_wrap=True)
 
 
-classes_app = typer.Typer(help="List, merge and remove the classes of class files.", no_args_is_help=True)
+classes_app = typer.Typer(help="List, merge, adjust and remove the classes of class files.", no_args_is_help=True)
 
 ClassFile = Annotated[Path, typer.Argument(help="A file written by tag2box fit.", show_default=False)]
 Output = Annotated[
@@ -132,10 +132,10 @@ Output = Annotated[
 def list_classes(file: ClassFile) -> None:
     """Say what a class file knows."""
     known = load_classes(file)
-    table = Table("class", "photos", "expected right", "learned", title=f"{file} · {known.fingerprint}")
+    table = Table("class", "photos", "expected right", "found from", "learned", title=f"{file} · {known.fingerprint}")
     for each in known.classes:
         photos, learned = (str(each.provenance.get(name, "?")) for name in ("photos", "learned"))
-        table.add_row(each.label, photos, _expected_right(each), learned)
+        table.add_row(each.label, photos, _expected_right(each), f"{each.min_score:g}", learned)
     plain_console().print(table)
 
 
@@ -156,6 +156,21 @@ def merge(
     known = merge_classes(sets)
     save_classes(output, known)
     plain_console().print(f"{', '.join(known.labels) or 'nothing'} in {output}.", soft_wrap=True)
+
+
+@classes_app.command("threshold")
+def threshold(
+    file: ClassFile,
+    name: Annotated[str, typer.Argument(help="The class.", show_default=False)],
+    score: Annotated[float, typer.Argument(help="0.5 is as it was learned; 0.7 finds less, and less that is wrong.")],
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", dir_okay=False, help="Class file to write; else the same.")
+    ] = None,
+) -> None:
+    """Say from which score on a class counts as found; that score is shown as 0.5 from then on."""
+    known = load_classes(file).found_from(name, score)
+    save_classes(output or file, known)
+    plain_console().print(f"{name} counts as found from {score:g} on in {output or file}.", soft_wrap=True)
 
 
 @classes_app.command("remove")

@@ -28,9 +28,9 @@ from tag2box.experiments.recall import OVERLAPS, cover_objects, recall_by_rules
 from tag2box.extract import model_folder, open_extractor
 from tag2box.extract.card import add_metrics
 from tag2box.methods.lineup import LINEUP
-from tag2box.methods.localizers import VmfMil
+from tag2box.methods.localizers import SceneMil
 from tag2box.model import KNOWLEDGE_NAME, LOCALIZER, SETTINGS_NAME, Model, load_knowledge, load_settings
-from tag2box.product.rehearsal import rehearse
+from tag2box.product.rehearsal import Rehearsal, rehearse
 from tag2box.store import FeatureStore
 
 measure_app = typer.Typer(help="Measure how good an extractor is, on images with boxes.", no_args_is_help=True)
@@ -162,8 +162,8 @@ def colocalization(
     folder = model_folder(model)
     chosen = load_settings(settings or folder / SETTINGS_NAME).of(LOCALIZER)
     localizer = LINEUP[LOCALIZER].build(load_knowledge(background or folder / KNOWLEDGE_NAME), chosen)
-    if not isinstance(localizer, VmfMil):
-        raise TypeError(f"{LOCALIZER} is not vMF-MIL")
+    if not isinstance(localizer, SceneMil):
+        raise TypeError(f"{LOCALIZER} does not look at scenes")
     dataset = _dataset(truth, classes, split)
     pool, tasks = Pool.of(FeatureStore(store), dataset), draw_tasks(dataset, shots, episodes, seed)
     console = plain_console()
@@ -181,15 +181,25 @@ def product(
     truth: TruthFile,
     shots: Annotated[int, typer.Option(min=2, help="Photos of each class that are tagged.")] = 10,
     draws: Annotated[int, typer.Option(min=2, help="How often other photos are tagged.")] = 10,
+    drawn: Annotated[int, typer.Option(min=0, help="Of these, photos in which a box is drawn too.")] = 0,
+    strangers: Annotated[
+        Path | None, typer.Option(help="Store of photos that show none of the classes: how often is something seen?")
+    ] = None,
     model: ModelFolder = None,
 ) -> None:
-    """Use the product as a person would: tag a few photos of each class, detect in the rest; CorLoc and AP50."""
+    """Use the product as a person would: tag a few photos of each class, and detect in the rest."""
     console = plain_console()
-    dataset, opened = read_dataset(truth), Model.open(model)
+    dataset, opened, asked = read_dataset(truth), Model.open(model), Rehearsal(shots, draws, drawn)
+    others = FeatureStore(strangers) if strangers is not None else None
     with step_progress("Rehearsing", draws, console) as advance:
-        found = rehearse(dataset, FeatureStore(store), opened, shots, draws, advance)
-    console.print(f"{len(dataset.classes)} classes, {shots} tagged photos of each, {draws} draws")
-    console.print(f"  CorLoc in the tagged photos {_shown(found.corloc)}\n  AP50 in the others {_shown(found.ap50)}")
+        found = rehearse(dataset, FeatureStore(store), opened, asked, advance, others)
+    told = f", a box drawn in {drawn} of them" if drawn else ""
+    console.print(f"{len(dataset.classes)} classes, {shots} tagged photos of each{told}, {draws} draws")
+    for name, interval in found.figures.items():
+        console.print(f"  {name:<44} {_shown(interval)}")
+    if found.corloc_by_class:
+        worst, share = min(found.corloc_by_class.items(), key=lambda each: each[1])
+        console.print(f"  {'CorLoc of the worst class':<44} {100 * share:5.1f} % ({worst})", soft_wrap=True)
 
 
 def _dataset(truth: Path, classes: Classes, split: str) -> Dataset:

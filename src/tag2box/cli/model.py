@@ -97,7 +97,7 @@ def make(
     like: Annotated[
         Path | None, typer.Option("--like", help="Without --held-out: the model whose choices are taken over.")
     ] = None,
-    tasks: Annotated[int, typer.Option(min=1, help="Held-out tasks that each choice is made on.")] = 250,
+    tasks: Annotated[int, typer.Option(min=1, help="Held-out tasks that each choice is made on.")] = 2000,
     shots: Annotated[int, typer.Option(min=2, help="Photos of a task.")] = 5,
     seed: Annotated[int, typer.Option(min=0)] = 0,
 ) -> None:

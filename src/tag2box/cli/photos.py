@@ -60,12 +60,13 @@ def localize(
         report = run.report(show)
     if truth is not None:
         console.print(f"  {counted(believed, 'box')} of {trusted} taken as they are.", soft_wrap=True)
-    look = need_a_look(found.by_doubt(), error_rate)
+    look, verdicts = need_a_look(found.by_doubt(), error_rate), found.verdicts()
     for one in found.learned:
         mine = [each for each in look if each.box.label == one.label]
         words = f"{len(mine) or 'none'} {'need' if len(mine) > 1 else 'needs'} a look"
         right = f"about {one.expected_right:.0f} boxes right"
-        console.print(f"  {one.label}: {counted(len(one.photos), 'photo')}, {right}, {words}.", soft_wrap=True)
+        verdict = "" if verdicts[one.label].state == "found" else f" {verdicts[one.label].words}"
+        console.print(f"  {one.label}: {counted(len(one.photos), 'photo')}, {right}, {words}.{verdict}", soft_wrap=True)
     _print_left_out(found, run, console)
     _print_suspects(found.suspects(), console)
     for name in run.known().strangers:

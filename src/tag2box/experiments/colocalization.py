@@ -16,8 +16,7 @@ from tag2box.experiments.bench.figures_of_merit import RESAMPLES, macro_corloc, 
 from tag2box.experiments.bench.tasks import Pool, Trial, try_method
 from tag2box.methods.floors import Floor, objectness, whole_image
 from tag2box.methods.learners import ObjectLearner
-from tag2box.methods.localizers import VmfMil, given
-from tag2box.methods.view import center_bag
+from tag2box.methods.localizers import SceneMil, given
 from tag2box.progress import Report
 from tag2box.types import Episode
 
@@ -34,7 +33,7 @@ def draw_tasks(dataset: Dataset, shots: int, count: int, seed: int) -> list[Epis
 
 
 def outcomes(
-    pool: Pool, episodes: Sequence[Episode], localizer: VmfMil, report: Report
+    pool: Pool, episodes: Sequence[Episode], localizer: SceneMil, report: Report
 ) -> dict[str, tuple[Interval, Interval]]:
     """Macro CorLoc of support and query images, by method; ``report`` hears of every task of every method."""
     found = {}
@@ -49,26 +48,26 @@ def outcomes(
     return found
 
 
-def methods(pool: Pool, localizer: VmfMil) -> Mapping[str, LearnerFor]:
+def methods(pool: Pool, localizer: SceneMil) -> Mapping[str, LearnerFor]:
     """vMF-MIL, its start without EM, its oracle, and two floors."""
     return {
         "vMF-MIL": lambda episode: localizer,
-        "start without EM": lambda episode: replace(localizer, max_steps=0),
+        "start without EM": lambda episode: replace(localizer, vmf=replace(localizer.vmf, max_steps=0)),
         "oracle direction": lambda episode: at_best_regions(localizer, episode, pool),
         "top objectness": lambda episode: Floor(objectness),
         "whole image": lambda episode: Floor(whole_image),
     }
 
 
-def at_best_regions(localizer: VmfMil, episode: Episode, pool: Pool) -> VmfMil:
+def at_best_regions(localizer: SceneMil, episode: Episode, pool: Pool) -> SceneMil:
     """The scoring of vMF-MIL with the direction of the best region of each support image: what features allow."""
     label = episode.classes[0]
     best: list[Array] = []
     for image in episode.positives(label):
         bag = pool.bag(image)
         overlaps = box_overlaps(bag.boxes, pool.truths[image].of_class(label).boxes).max(axis=1)
-        best.append(center_bag(bag, localizer.center).features[overlaps.argmax()].astype(np.float64))
-    return replace(localizer, start=given(np.mean(best, axis=0)), max_steps=0)
+        best.append(localizer.vmf.seen(bag).features[overlaps.argmax()].astype(np.float64))
+    return replace(localizer, vmf=replace(localizer.vmf, start=given(np.mean(best, axis=0)), max_steps=0))
 
 
 def _corloc(trials: Sequence[Trial], hits: Sequence[Sequence[bool]]) -> Interval:

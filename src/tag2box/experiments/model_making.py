@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import final
 
 from tag2box.errors import ModelError
-from tag2box.experiments.bench.trust import calibration_facts, fit_calibration, trust_trials
-from tag2box.experiments.bench.tuning import Tasks, choose_all, require_tunable, tuned_methods
-from tag2box.experiments.bench.workbench import BASE, HELD_OUT, Workbench
+from tag2box.experiments.bench.trust import calibration_facts, calibration_trials, fit_calibration
+from tag2box.experiments.bench.tuning import Tasks, choose_all, datasets_for, require_tunable, tuned_methods
+from tag2box.experiments.bench.workbench import BASE, Workbench
 from tag2box.extract import BOX_GRAPH, CARD_NAME, PHOTO_GRAPH
 from tag2box.files import replacing_folder, require_replaceable
 from tag2box.methods.calibration import CALIBRATION_NAME, fitted_on, load_calibration, save_calibration
@@ -40,7 +40,8 @@ class Making:
     like: Path | None
     """… or, without one, a model whose choices are taken over"""
     shots: int = 5
-    tasks: int = 250
+    tasks: int = 2000
+    """That each choice of settings is made on; of each size, an eighth of them for the calibration"""
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -77,15 +78,20 @@ def _choose(asked: Making, progress: Progress, say: Callable[[str], None]) -> Pa
     twin = Workbench(asked.data, asked.store, asked.held_out)
     methods, tasks = tuned_methods(), Tasks(asked.shots, asked.tasks, asked.seed)
     classes = require_tunable(twin, methods)
-    twin.extract_missing(HELD_OUT, progress)
+    for name in datasets_for(methods):
+        twin.extract_missing(name, progress)
     folder = twin.folder / "chosen"
     folder.mkdir(parents=True, exist_ok=True)
     settings = choose_all(twin, methods, tasks, folder / SETTINGS_NAME, progress, say)
-    facts = calibration_facts(twin, classes, settings, asked.tasks, asked.seed)
+    facts = calibration_facts(twin, classes, settings, _trust_tasks(asked), asked.seed)
     if fitted_on(folder / CALIBRATION_NAME) != facts:
-        trials = trust_trials(twin, HELD_OUT, settings, asked.tasks, asked.seed, progress)
+        trials = calibration_trials(twin, settings, _trust_tasks(asked), asked.seed, progress)
         save_calibration(folder / CALIBRATION_NAME, fit_calibration(trials), facts)
     return folder
+
+
+def _trust_tasks(asked: Making) -> int:
+    return max(1, asked.tasks // 8)
 
 
 def _take_over(asked: Making) -> Path:

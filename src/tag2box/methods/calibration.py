@@ -13,7 +13,7 @@ from typing import Any, final
 
 import numpy as np
 
-from tag2box.arrays import Array, require_number, sigmoid
+from tag2box.arrays import Array, frozen, require_number, sigmoid
 from tag2box.errors import ModelError, reason_of
 from tag2box.files import write_json
 from tag2box.methods.signs import ABSENT_SIGNS, WRONG_SIGNS
@@ -21,6 +21,9 @@ from tag2box.methods.signs import ABSENT_SIGNS, WRONG_SIGNS
 FORMAT = "tag2box-calibration-1"
 CALIBRATION_NAME = "calibration.json"
 """In the folder of a model."""
+FALSE_ALARMS = 0.1
+"""Share of the photos that are known not to show a class in which it may be seen."""
+NO_SCORES = frozen(np.zeros(0), np.float64)
 SUSPECT = 0.5
 """From this chance of absence on a tag is called suspicious."""
 
@@ -54,15 +57,20 @@ class Calibration:
     threshold_floor: float
     """… and the score that it starts from"""
 
-    def threshold(self, support_scores: Array) -> float:
-        """From which score on a region counts as found, given the best scores of support photos, each left out once.
+    def threshold(self, support_scores: Array, other_scores: Array = NO_SCORES) -> float:
+        """From which score on a region counts as found (14.3).
 
-        Without any, which is so where one photo is all that there is, the floor stands alone.
+        The best scores of support photos, each left out once, say where the class begins; without any, which is so
+        where one photo is all that there is, the floor stands alone. Photos that are known not to show the class push
+        it up, until few of them reach it; but never so far that half of its own photos would be missed.
         """
-        if not len(support_scores):
-            return self.threshold_floor
+        typical = float(np.median(support_scores)) if len(support_scores) else self.threshold_floor
         share = self.threshold_share
-        return share * float(np.median(support_scores)) + (1.0 - share) * self.threshold_floor
+        plain = share * typical + (1.0 - share) * self.threshold_floor
+        if not len(other_scores):
+            return plain
+        quiet = float(np.quantile(other_scores, 1.0 - FALSE_ALARMS))
+        return max(plain, min(quiet, typical))
 
 
 def save_calibration(path: Path, fitted: Calibration, facts: Mapping[str, Any]) -> None:

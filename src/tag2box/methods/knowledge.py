@@ -6,14 +6,15 @@ d = feature dimension
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import final
 
 import numpy as np
 
 from tag2box.arrays import Array, frozen, require_shape
-from tag2box.methods.detectors import Spread
 from tag2box.methods.localizers import GaussianBackground, MixtureBackground, VmfBackground
 from tag2box.methods.rivals import AppearanceObjectness
+from tag2box.methods.spread import Spread, Whitening
 
 
 @final
@@ -42,6 +43,11 @@ class Knowledge:
         if self.center is not None:
             object.__setattr__(self, "center", frozen(self.center, np.float64))
             require_shape("base mean", self.center, (self.dimension,))
+
+    @cached_property
+    def whitening(self) -> Whitening:
+        """The space in which base features scatter alike in every direction."""
+        return self.spread.whitening(self.center)
 
     @property
     def dimension(self) -> int:

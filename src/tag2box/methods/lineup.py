@@ -18,11 +18,11 @@ from tag2box.methods.learners import ObjectLearner
 from tag2box.methods.localizers import (
     NO_BACKGROUND,
     Background,
-    CommonBackground,
     GaussianBackground,
     GaussianMil,
     ObjectnessBackground,
     OddsBackground,
+    SceneMil,
     SummedBackground,
     VmfMil,
     background_only,
@@ -30,6 +30,9 @@ from tag2box.methods.localizers import (
 )
 from tag2box.methods.rivals import MiSvm
 from tag2box.sphere import KAPPA_RULES
+
+BOTH = "support and query CorLoc"
+"""A figure to choose settings by"""
 
 Chosen = Mapping[str, float]
 """Values of a method's settings."""
@@ -47,10 +50,12 @@ GUIDED_GRID = {
     "objectness_weight": (0.5, 1.0, 1.5),
     "steps": STEPS,
 }
-RARE_GRID = {
-    "kappa": (8.0, 12.0, 16.0, 24.0),
-    "objectness_weight": (0.0, 0.5, 1.0, 1.5),
-    "commonness_weight": (0.0, 0.25, 0.5, 1.0),
+SCENE_GRID = {
+    "kappa": (12.0, 16.0, 24.0, 32.0),
+    "objectness_weight": (0.0, 0.5, 1.0, 1.5, 2.0),
+    "commonness_weight": (0.0, 1.5, 3.0, 6.0),
+    "sharedness_weight": (0.0, 3.0, 5.0, 8.0),
+    "rivalry_weight": (0.0, 4.0, 8.0),
 }
 GAUSSIAN_GRID = {"sigma": (0.7, 1.0, 1.5, 2.0, 3.0, 5.0), "background_weight": (0.03, 0.1, 0.3, 1.0, 3.0)}
 RULE_GRID = {"background_factor": (1.0, 2.0, 4.0, 8.0, 16.0, 32.0)}
@@ -71,6 +76,8 @@ class Method:
     """The method whose chosen settings this one uses, beside its own"""
     chosen_by: str = "query CorLoc"
     """What settings are chosen by: a detector is for more than the best region"""
+    for_people: bool = False
+    """Whether it is what users get, who photograph things on one floor too: tasks of one scene then help to choose"""
 
 
 def _vmf(known: Knowledge, chosen: Chosen) -> VmfMil:
@@ -85,10 +92,16 @@ def _guided(known: Knowledge, chosen: Chosen) -> VmfMil:
     return VmfMil(chosen["kappa"], SummedBackground(parts), center=known.center, max_steps=int(chosen["steps"]))
 
 
-def _rare(known: Knowledge, chosen: Chosen) -> VmfMil:
-    """vMF-MIL from what looks like an object and is rare in its own photo (5.7), not from the whole photos."""
-    parts = (*_objectness_prior(chosen).parts, (chosen["commonness_weight"], CommonBackground()))
-    return VmfMil(chosen["kappa"], SummedBackground(parts), center=known.center, start=background_only)
+def _scenes(known: Knowledge, chosen: Chosen) -> SceneMil:
+    """vMF-MIL from what looks like an object, in whitened features, by how alike the scenes are (5.9)."""
+    vmf = VmfMil(
+        chosen["kappa"],
+        _objectness_prior(chosen),
+        center=known.center,
+        whitening=known.whitening,
+        start=background_only,
+    )
+    return SceneMil(vmf, chosen["commonness_weight"], chosen["sharedness_weight"], chosen["rivalry_weight"])
 
 
 def _objectness_prior(chosen: Chosen) -> SummedBackground:
@@ -157,7 +170,7 @@ def _cosine_head(localizer: VmfMil, chosen: Chosen, prior: Background = NO_BACKG
 
 
 def _likeness_detector(known: Knowledge, chosen: Chosen) -> LikenessLearner:
-    localizer = _guided(known, chosen)
+    localizer = _scenes(known, chosen)
     return LikenessLearner(
         localizer, known.spread, chosen["ridge"], chosen["likeness_weight"], _objectness_prior(chosen)
     )
@@ -177,7 +190,7 @@ LINEUP: Mapping[str, Method] = MappingProxyType(
     {
         "vmf-mil": Method("vMF-MIL", _vmf, VMF_GRID),
         "vmf-mil-guided": Method("vMF-MIL with objectness", _guided, GUIDED_GRID),
-        "vmf-mil-rare": Method("vMF-MIL with objectness and rarity", _rare, RARE_GRID),
+        "vmf-mil-scenes": Method("vMF-MIL with scenes", _scenes, SCENE_GRID, chosen_by=BOTH, for_people=True),
         "prototypical": Method("Prototypical Init", _start_only, like="vmf-mil"),
         "prototypical-guided": Method("Prototypical Init with objectness", _guided_start_only, like="vmf-mil-guided"),
         "no-background": Method("without background", _without_background, like="vmf-mil"),
@@ -201,11 +214,12 @@ LINEUP: Mapping[str, Method] = MappingProxyType(
             "vMF-MIL with objectness, cosine head", _guided_detector, HEAD_GRID, "vmf-mil-guided", "mAP"
         ),
         "vmf-mil-likeness": Method(
-            "vMF-MIL with objectness, likeness head",
+            "vMF-MIL with scenes, likeness head",
             _likeness_detector,
-            {"ridge": (0.3, 1.0, 3.0), "likeness_weight": (0.125, 0.25, 0.5, 1.0)},
-            like="vmf-mil-guided",
+            {"ridge": (0.1, 0.3, 1.0, 3.0), "likeness_weight": (0.125, 0.25, 0.5, 1.0, 2.0, 4.0)},
+            like="vmf-mil-scenes",
             chosen_by="mAP",
+            for_people=True,
         ),
         "top-objectness": Method("top objectness", lambda known, chosen: Floor(objectness)),
         "whole-image": Method("whole image", lambda known, chosen: Floor(whole_image)),

@@ -14,6 +14,7 @@ import numpy as np
 from tag2box.arrays import Array, Bools, frozen, log_odds
 from tag2box.boxes import box_areas, box_overlaps
 from tag2box.methods.detectors.likeness import LikenessDetector
+from tag2box.methods.localizers import NO_CLAMPS, Clamps
 from tag2box.types import ABSENT, WHOLE_IMAGE, ProposalBag
 
 SAME_PLACE = 0.5
@@ -35,7 +36,7 @@ class SupportSigns:
     absent: Array
     """(B, 2), see ABSENT_SIGNS"""
     directions: Array
-    """(B, d), the class's direction as the other photos have it (14.1)"""
+    """(B, d), the class's direction as the other photos have it (14.1), as the localizer sees features"""
     scores: Array
     """(B,), the best score of each photo under that direction; empty if there are no others to ask"""
 
@@ -44,20 +45,22 @@ class SupportSigns:
             object.__setattr__(self, name, frozen(getattr(self, name), np.float64))
 
 
-def read_signs(learned: LikenessDetector, bags: Sequence[ProposalBag]) -> SupportSigns:
+def read_signs(learned: LikenessDetector, bags: Sequence[ProposalBag], clamps: Clamps = NO_CLAMPS) -> SupportSigns:
     """The signs in the photos that a class was learned from: each photo is asked as if it were new."""
     solution = learned.solution
     found, views = solution.localization, solution.views
     sums = np.stack([weights @ view.features for weights, view in zip(found.weights, views, strict=True)])  # (B, d)
     directions, others = _left_out_directions(sums, solution.foreground.theta)
-    head = learned.learner.head([str(number) for number in range(len(bags))], directions)
+    centered = learned.learner.localizer.among_centered(directions)
+    head = learned.learner.head([str(number) for number in range(len(bags))], centered)
     best, scores = np.empty(len(bags)), np.empty(len(bags))
     wrong = np.empty((len(bags), len(WRONG_SIGNS)))
     for i, (bag, view) in enumerate(zip(bags, views, strict=True)):
         likeness = (view.features @ directions[i].astype(view.features.dtype)).astype(np.float64)  # (n,)
-        others_choice = int(np.argmax(solution.foreground.kappa * likeness - view.background))
+        logits = solution.foreground.kappa * likeness - view.background + clamps.free(i, len(bag))
+        others_choice = int(np.argmax(logits))
         best[i] = likeness[others_choice]
-        scores[i] = head.score_of(i, view.features, bag).max()
+        scores[i] = head.score_of(i, bag).max()
         row = int(found.rows[i]) if found.rows[i] != ABSENT else others_choice
         wrong[i] = _wrong_signs(bag, row, others_choice, found.weights[i], likeness[row])
     return SupportSigns(wrong, np.stack([best, medians_of_others(best)], axis=1), directions, scores[others])

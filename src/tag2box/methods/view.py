@@ -42,10 +42,16 @@ def center_rows(rows: Rows, mean: Array) -> tuple[Rows, Rows]:
     require_finite("base mean", mean)
     moved = rows - mean.astype(rows.dtype)  # (n, d)
     lengths = np.sqrt(np.einsum("nd,nd->n", moved, moved))  # (n,)
-    at_mean = lengths == 0
-    moved /= np.where(at_mean, 1.0, lengths).astype(rows.dtype)[:, None]
-    moved[at_mean] = rows[at_mean]
-    return moved, lengths
+    return unit_rows(moved, rows, lengths), lengths
+
+
+def unit_rows(rows: Rows, otherwise: Rows, lengths: Rows | None = None) -> Rows:
+    """The rows (n, d), scaled in place to length 1; one without a length is replaced by that of ``otherwise``."""
+    lengths = np.sqrt(np.einsum("nd,nd->n", rows, rows)) if lengths is None else lengths
+    nothing = lengths == 0
+    rows /= np.where(nothing, 1.0, lengths).astype(rows.dtype)[:, None]
+    rows[nothing] = otherwise[nothing]
+    return rows
 
 
 def center_bag(bag: ProposalBag, mean: Array | None) -> ProposalBag:

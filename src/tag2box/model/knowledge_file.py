@@ -18,10 +18,10 @@ from safetensors.numpy import save
 from tag2box.arrays import Array
 from tag2box.errors import ModelError, reason_of
 from tag2box.files import read_tensors, replacing
-from tag2box.methods.detectors import Spread
 from tag2box.methods.knowledge import Knowledge
 from tag2box.methods.localizers import GaussianBackground, MixtureBackground, VmfBackground
 from tag2box.methods.rivals import AppearanceObjectness
+from tag2box.methods.spread import Spread
 from tag2box.methods.view import raw_features, tukey_features
 from tag2box.sphere import VmfMixture, VonMisesFisher
 

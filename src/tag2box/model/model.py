@@ -21,7 +21,7 @@ from tag2box.methods.lineup import LINEUP
 from tag2box.model.knowledge_file import KNOWLEDGE_NAME, load_knowledge
 from tag2box.model.settings import SETTINGS_NAME, Settings, load_settings
 
-LOCALIZER, DETECTOR = "vmf-mil-guided", "vmf-mil-likeness"
+LOCALIZER, DETECTOR = "vmf-mil-scenes", "vmf-mil-likeness"
 """What users get, by its name in the lineup; the detector's settings include the localizer's."""
 
 

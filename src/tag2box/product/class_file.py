@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from math import log
 from pathlib import Path
 from typing import Any, final
 
@@ -16,6 +17,7 @@ from safetensors import SafetensorError
 from safetensors.numpy import save
 
 from tag2box.arrays import Array, Float32s, frozen, require_finite, require_number, require_shape, require_unit_rows
+from tag2box.data.formats.coco_results import FOUND
 from tag2box.data.tags import name_fault
 from tag2box.errors import ClassFileError, reason_of
 from tag2box.files import read_tensors, replacing
@@ -35,8 +37,11 @@ class KnownClass:
     """(d,), unit length: what its photos share"""
     kappa: float
     threshold: float
+    """As it was learned"""
     provenance: Mapping[str, Any]
     """From how many photos, when and with which settings it was learned"""
+    min_score: float = FOUND
+    """From which score on it counts as found: one half as it was learned, more for fewer false alarms"""
 
     def __post_init__(self) -> None:
         require_label(self.label)
@@ -47,6 +52,12 @@ class KnownClass:
         require_unit_rows(name, self.direction[None])
         require_number(f"kappa of {self.label!r}", self.kappa, above=0.0)
         require_number(f"threshold of {self.label!r}", self.threshold)
+        if not 0.0 < self.min_score < 1.0:
+            raise ClassFileError(
+                f"{self.label!r} shall count as found from a score of {self.min_score:g} on.",
+                f"a score between 0 and 1; {FOUND:g} is as it was learned",
+                "give another score.",
+            )
 
 
 @final
@@ -79,21 +90,32 @@ class ClassSet:
 
     @property
     def thresholds(self) -> dict[str, float]:
-        """By class."""
-        return {known.label: known.threshold for known in self.classes}
+        """By class: as they were learned, moved to where a person wants them."""
+        return {known.label: known.threshold + log(known.min_score / (1 - known.min_score)) for known in self.classes}
 
     def only(self, labels: Collection[str]) -> ClassSet:
         """These classes alone."""
         return ClassSet(self.fingerprint, tuple(known for known in self.classes if known.label in labels))
 
+    def found_from(self, label: str, min_score: float) -> ClassSet:
+        """The same classes, one of which counts as found from another score on, as it was learned."""
+        self._require_known([label])
+        return replace(
+            self,
+            classes=tuple(replace(one, min_score=min_score) if one.label == label else one for one in self.classes),
+        )
+
     def without(self, labels: Collection[str]) -> ClassSet:
         """The other classes; one that is not there is refused."""
+        self._require_known(labels)
+        return ClassSet(self.fingerprint, tuple(known for known in self.classes if known.label not in labels))
+
+    def _require_known(self, labels: Collection[str]) -> None:
         strangers = [label for label in labels if label not in self.labels]
         if strangers:
             raise ClassFileError(
                 f"there is no class {strangers[0]!r}.", f"one of {', '.join(self.labels)}", "check the name."
             )
-        return ClassSet(self.fingerprint, tuple(known for known in self.classes if known.label not in labels))
 
 
 def require_label(label: object) -> None:
@@ -139,7 +161,13 @@ def require_extractor(classes: ClassSet, fingerprint: str, name: str) -> None:
 def save_classes(path: Path, known: ClassSet) -> None:
     """Write classes, atomically; a folder that is not there is made."""
     facts = [
-        {"label": each.label, "kappa": each.kappa, "threshold": each.threshold, "provenance": dict(each.provenance)}
+        {
+            "label": each.label,
+            "kappa": each.kappa,
+            "threshold": each.threshold,
+            "min_score": each.min_score,
+            "provenance": dict(each.provenance),
+        }
         for each in known.classes
     ]
     directions = np.stack([each.direction for each in known.classes]) if facts else np.zeros((0, 1), np.float32)
@@ -167,5 +195,6 @@ def load_classes(path: Path) -> ClassSet:
 
 
 def _known(fact: Mapping[str, Any], direction: Float32s) -> KnownClass:
-    provenance = dict(fact["provenance"])
-    return KnownClass(fact["label"], direction, float(fact["kappa"]), float(fact["threshold"]), provenance)
+    kappa, threshold = float(fact["kappa"]), float(fact["threshold"])
+    min_score = float(fact.get("min_score", FOUND))  # older files do not say
+    return KnownClass(fact["label"], direction, kappa, threshold, dict(fact["provenance"]), min_score)

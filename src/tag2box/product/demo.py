@@ -25,7 +25,8 @@ from tag2box.files import write_json
 from tag2box.methods.detectors import LikenessHead
 from tag2box.model import Model
 from tag2box.product.events import Listener
-from tag2box.product.finding import Found, LearnedClass
+from tag2box.product.finding import Found
+from tag2box.product.learning import LearnedClass
 from tag2box.product.run import Run, look_at_photos
 from tag2box.product.run_files import FEATURES_NAME
 from tag2box.store import FeatureStore

@@ -1,6 +1,6 @@
 """Detecting known classes in photos.
 
-n = regions of a bag, C = classes
+n = regions of a bag, m = regions that have a name, C = classes
 """
 
 from __future__ import annotations
@@ -39,17 +39,22 @@ class Detector:
         self.known = known
         self._labels = known.labels
         self._head = model.learner.head(known.labels, known.directions) if known.classes else None
-        self._thresholds = np.array([known.thresholds[label] for label in known.labels])  # (C,)
+        self._learned = np.array([each.threshold for each in known.classes])  # (C,)
+        self._moved = {each.label: known.thresholds[each.label] - each.threshold for each in known.classes}
 
     def detect(self, bag: ProposalBag, min_score: float = FOUND) -> Detections:
-        """What of the known classes is in the photo; a score of one half is the class's threshold (14.4)."""
+        """What of the known classes is in the photo; a score of one half is the class's threshold (14.4).
+
+        A thing has the name that was learned best, wherever a person moved thresholds to: it does not change its name
+        because its class shall be found less often.
+        """
         require_number("min_score", min_score)
         if self._head is None:
             return Detections.joined([])
-        certain = sigmoid(self._head.score(bag) - self._thresholds)  # (n, C)
-        found = ranked_classes(bag, certain, self._labels)
-        kept = suppress_overlaps(found.boxes, found.scores, SAME_BOX, len(found))
-        shown = found[kept]
+        found = ranked_classes(bag, self._head.score(bag) - self._learned, self._labels)
+        named = found[suppress_overlaps(found.boxes, found.scores, SAME_BOX, len(found))]
+        moved = np.array([self._moved[label] for label in named.labels.tolist()])  # (m,)
+        shown = Detections.ranked(named.boxes, sigmoid(named.scores - moved), named.labels)
         return shown[(shown.scores >= min_score) & ~_nested(shown)]
 
 

@@ -25,6 +25,7 @@ from tag2box.product.class_file import (
 from tag2box.product.detecting import Detector
 from tag2box.product.events import Advanced, Began, Ended, Listener, on_terminal
 from tag2box.product.finding import Found, find_classes
+from tag2box.product.verdicts import Verdict
 from tag2box.store import as_stored
 from tag2box.types import Detections, ProposalBag, require_tag_set
 
@@ -41,9 +42,9 @@ class FewShotDetector:
     >>> for found in detector.detect("desk.jpg"):  # doctest: +SKIP
     ...     print(found.label, found.score, found.box)
 
-    After ``fit``, ``localizations_`` says where each thing is in the photos that were given, and ``classes_`` what is
-    known. Boxes are x0, y0, x1, y1 in pixels of the upright photo. A photo is a path, a Pillow image, or 8-bit pixels
-    (height, width, 3) in RGB order.
+    After ``fit``, ``localizations_`` says where each thing is in the photos that were given, ``verdicts_`` how well
+    each was found, and ``classes_`` what is known. Boxes are x0, y0, x1, y1 in pixels of the upright photo. A photo is
+    a path, a Pillow image, or 8-bit pixels (height, width, 3) in RGB order.
     """
 
     classes_: tuple[str, ...]
@@ -52,13 +53,15 @@ class FewShotDetector:
     """For each photo that ``fit`` was given: tag → box, with its score and the doubt about it"""
     left_out_: tuple[str, ...]
     """Tags that one photo alone has: nothing can be common to one"""
+    verdicts_: dict[str, Verdict]
+    """How each class that ``fit`` learned came out, in words"""
 
     def __init__(self, model: str | Path | None = None, *, listen: Listener | None = None) -> None:
         """Load a model's folder, or the model that ships; ``listen`` hears of progress, else a terminal shows it."""
         self._model = Model.open(Path(model) if model is not None else None)
         self._listen = listen if listen is not None else on_terminal()
         self._detector = Detector(ClassSet(self._model.fingerprint, ()), self._model)
-        self.classes_, self.localizations_, self.left_out_ = (), [], ()
+        self.classes_, self.localizations_, self.left_out_, self.verdicts_ = (), [], (), {}
 
     def __repr__(self) -> str:
         return f"<FewShotDetector of {', '.join(self.classes_) or 'nothing yet'}>"
@@ -91,6 +94,11 @@ class FewShotDetector:
         (bag,) = self._bags([image])
         return self._detector.detect(bag, min_score)
 
+    def found_from(self, label: str, min_score: float) -> Self:
+        """Let a class count as found from another score on; one half is as it was learned, and ``save`` keeps it."""
+        self._know(self._detector.known.found_from(label, min_score))
+        return self
+
     def save(self, path: str | Path) -> None:
         """Write what is known to a class file of a few kilobytes."""
         save_classes(Path(path), self._detector.known)
@@ -116,6 +124,7 @@ class FewShotDetector:
         learned = found.known(self._model.fingerprint, datetime.now(UTC).isoformat(timespec="seconds"))
         self._know(merge_classes([before, learned]))
         self.localizations_, self.left_out_ = _by_photo(found, list(words)), found.left_out
+        self.verdicts_ = found.verdicts()
         if found.left_out:
             alone = ", ".join(map(repr, found.left_out))
             warnings.warn(f"left out, because one photo alone shows it: {alone}", stacklevel=3)

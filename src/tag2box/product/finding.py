@@ -1,48 +1,31 @@
-"""The story without a disk: tagged photos in; boxes, doubts and learned classes out.
-
-B = photos of a class, S = EM steps and their start, d = feature dimension
-"""
+"""The story without a disk: tagged photos in; boxes, doubts and learned classes out."""
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import NamedTuple, Protocol, final
+from typing import NamedTuple, final
 
 import numpy as np
 
-from tag2box.arrays import Array, Float32s
 from tag2box.boxes import box_coverage, box_overlaps
 from tag2box.data.labelled import FoundBox
 from tag2box.data.tags import shared_tags
 from tag2box.methods.calibration import SUSPECT
-from tag2box.methods.detectors import LikenessDetector
-from tag2box.methods.localizers import Clamps
-from tag2box.methods.signs import SupportSigns, read_signs, weight_around
+from tag2box.methods.localizers import Candidates, taken_by_others
 from tag2box.model import Model
-from tag2box.product.class_file import ClassSet, KnownClass
+from tag2box.product.class_file import ClassSet
 from tag2box.product.detecting import SAME_BOX, Detector
-from tag2box.product.events import Advanced, Began, Ended, Learned, Listener, Moved, silent
-from tag2box.types import ProposalBag
+from tag2box.product.events import Advanced, Began, Ended, Listener, silent
+from tag2box.product.learning import Bags, LearnedClass, Lesson, Region, learn_class
+from tag2box.product.verdicts import Verdict, judge_classes
 
 SAME_THING = 0.5
 """A box that covers so much of another of its class, or is covered so, is no further thing."""
-
-Region = int | ProposalBag
-"""What a person pointed at: a row of the photo's bag, or a bag whose last row is the box that was drawn."""
-
-
-class Bags(Protocol):
-    """Regions of photos by name, wherever they are kept."""
-
-    def __contains__(self, image_id: object) -> bool:
-        """Whether the photo could be read."""
-        ...
-
-    def bag(self, image_id: str) -> ProposalBag:
-        """The regions of a photo."""
-        ...
+MOST_WITHOUT = 24
+"""Photos that tell what a class is not: more tell little more."""
 
 
 class PhotoBox(NamedTuple):
@@ -50,41 +33,6 @@ class PhotoBox(NamedTuple):
 
     photo: str
     box: FoundBox
-
-
-@final
-@dataclass(frozen=True, eq=False)
-class LearnedClass:
-    """Where a thing is in the photos that are tagged with it, and what they share."""
-
-    label: str
-    photos: tuple[str, ...]
-    """(B)"""
-    boxes: tuple[FoundBox, ...]
-    """(B), one for each photo"""
-    direction: Array
-    """(d,), what the photos share"""
-    kappa: float
-    threshold: float
-    """From which score on a region of a new photo counts as found"""
-    likelihoods: tuple[float, ...]
-    """(S)"""
-    film: Float32s
-    """(S, B, 4), the likeliest box of each photo after every step"""
-    converged: bool
-    regions: Mapping[str, Region]
-    """Photo → what a person had pointed at"""
-
-    @property
-    def expected_right(self) -> float:
-        """How many boxes are right, as far as can be told."""
-        return sum(1.0 - box.doubt for box in self.boxes)
-
-    def kept(self, learned_at: str) -> KnownClass:
-        """What a class file keeps of it."""
-        mean_doubt = round(float(np.mean([box.doubt for box in self.boxes])), 4)
-        provenance = {"photos": len(self.photos), "mean_doubt": mean_doubt, "learned": learned_at}
-        return KnownClass(self.label, self.direction.astype(np.float32), self.kappa, self.threshold, provenance)
 
 
 @final
@@ -97,6 +45,8 @@ class Found:
     learned: tuple[LearnedClass, ...]
     left_out: tuple[str, ...]
     """Tags with one photo only"""
+    alone: tuple[LearnedClass, ...] = ()
+    """The classes as they were learned before they had to make room for each other"""
 
     @property
     def classes(self) -> tuple[str, ...]:
@@ -106,6 +56,10 @@ class Found:
     def known(self, fingerprint: str, learned_at: str) -> ClassSet:
         """The classes, as a class file keeps them."""
         return ClassSet(fingerprint, tuple(one.kept(learned_at) for one in self.learned))
+
+    def verdicts(self) -> dict[str, Verdict]:
+        """How each class came out, in words."""
+        return judge_classes(self.learned)
 
     def boxes(self) -> dict[str, list[FoundBox]]:
         """Photo → its boxes, one for each thing."""
@@ -141,95 +95,57 @@ def find_classes(
 ) -> Found:
     """Find every tag in the photos that have it; photos without a bag are left out.
 
-    ``regions`` are what a person pointed at: tag → photo → region. Classes of ``before`` whose photos and regions are
-    the same are taken from there.
+    ``regions`` are what a person pointed at: tag → photo → region. What ``before`` has learned by the same lessons is
+    taken from there.
     """
     usable = {photo: frozenset(words) for photo, words in tags.items() if photo in bags}
     one_is_enough = [label for label, places in regions.items() if any(photo in usable for photo in places)]
     by_tag, left_out = shared_tags(usable, one_is_enough)
-    old = {one.label: one for one in before.learned} if before is not None else {}
-    learned = []
+    old = (*before.alone, *before.learned) if before is not None else ()
+    alone = []
     listen(Began("localize", len(by_tag)))
     for done, (label, photos) in enumerate(by_tag.items(), 1):
         pointed = {photo: region for photo, region in regions.get(label, {}).items() if photo in photos}
-        one = old.get(label)
-        if one is None or one.photos != tuple(photos) or one.regions != pointed:
-            one = learn_class(label, photos, bags, model, pointed, listen)
-        learned.append(one)
+        lesson = Lesson(label, tuple(photos), _some_without(label, usable), pointed)
+        alone.append(_learned_before(lesson, old) or learn_class(lesson, bags, model, listen))
         listen(Advanced("localize", done, len(by_tag)))
+    lessons = _lessons_apart(alone, usable, bags)
+    learned = [
+        _learned_before(lesson, [*old, *alone]) or learn_class(lesson, bags, model, listen) for lesson in lessons
+    ]
     listen(Ended("localize"))
-    return Found(usable, tuple(learned), tuple(left_out))
+    return Found(usable, tuple(learned), tuple(left_out), tuple(alone))
 
 
-def learn_class(
-    label: str,
-    photos: Sequence[str],
-    bags: Bags,
-    model: Model,
-    regions: Mapping[str, Region] = MappingProxyType({}),
-    listen: Listener = silent,
-) -> LearnedClass:
-    """Find the thing that the photos share."""
-    seen = [_with_drawn(bags.bag(photo), regions.get(photo)) for photo in photos]
-    clamps = Clamps(
-        {place: _row(seen[place], regions[photo]) for place, photo in enumerate(photos) if photo in regions}
-    )
-    detector = model.learner.learn(seen, (), np.random.default_rng(0), clamps)
-    signs = read_signs(detector, seen)
-    film = _film(detector, seen)
-    for step, (boxes, state) in enumerate(zip(film, detector.solution.steps, strict=True)):
-        listen(Moved(label, step, state.likelihood, boxes))
-    foreground = detector.solution.foreground
-    one = LearnedClass(
-        label,
-        tuple(photos),
-        _boxes(label, seen, detector, signs, model, clamps),
-        foreground.theta,
-        foreground.kappa,
-        model.calibration.threshold(signs.scores),
-        tuple(state.likelihood for state in detector.solution.steps),
-        film,
-        detector.solution.converged,
-        dict(regions),
-    )
-    listen(Learned(label, len(photos), one.expected_right))
-    return one
+def _learned_before(lesson: Lesson, old: Iterable[LearnedClass]) -> LearnedClass | None:
+    return next((one for one in old if one.lesson == lesson), None)
 
 
-def _boxes(
-    label: str,
-    bags: Sequence[ProposalBag],
-    detector: LikenessDetector,
-    signs: SupportSigns,
-    model: Model,
-    clamps: Clamps,
-) -> tuple[FoundBox, ...]:
-    """One box for each photo; nobody doubts what a person has said."""
-    doubts, absences = model.calibration.wrong(signs.wrong), model.calibration.absent(signs.absent)
-    found = detector.localization
-    boxes = []
-    for place, bag in enumerate(bags):
-        row = int(found.rows[place])
-        x0, y0, x1, y1 = (float(edge) for edge in bag.boxes[row])
-        score = weight_around(bag, row, found.weights[place])
-        doubt, absence = (0.0, 0.0) if place in clamps.known else (float(doubts[place]), float(absences[place]))
-        boxes.append(FoundBox(label, (x0, y0, x1, y1), score, doubt, absence))
-    return tuple(boxes)
+def _some_without(label: str, tags: Mapping[str, Collection[str]]) -> tuple[str, ...]:
+    """Photos that do not show a thing; which ones, a hash decides, so that a new photo displaces one at most."""
+    without = [photo for photo, words in tags.items() if label not in words]
+    drawn = sorted(without, key=lambda photo: hashlib.sha256(f"{label}/{photo}".encode()).digest())[:MOST_WITHOUT]
+    return tuple(sorted(drawn, key=without.index))
 
 
-def _film(detector: LikenessDetector, bags: Sequence[ProposalBag]) -> Float32s:
-    """(S, B, 4)."""
-    rows = detector.solution.rows_by_step()  # (S, B)
-    return np.stack([bag.boxes[rows[:, place]] for place, bag in enumerate(bags)], axis=1)
+def _lessons_apart(alone: Sequence[LearnedClass], tags: Mapping[str, Collection[str]], bags: Bags) -> list[Lesson]:
+    """The lessons of all classes once more, now with the places that belong to other things in the same photo."""
+    places: dict[str, dict[str, bytes]] = {one.label: {} for one in alone}
+    by_label = {one.label: _candidates(one) for one in alone}
+    for photo, words in tags.items():
+        shown = {label: by_label[label][photo] for label in sorted(words) if label in by_label}
+        if len(shown) > 1:
+            for label, rows in taken_by_others(bags.bag(photo), shown).items():
+                places[label][photo] = rows.tobytes()
+    return [replace(one.lesson, taken=places[one.label]) for one in alone]
 
 
-def _with_drawn(bag: ProposalBag, region: Region | None) -> ProposalBag:
-    """The bag with a box that was drawn as its last row."""
-    return bag.with_last_row_of(region) if isinstance(region, ProposalBag) else bag
-
-
-def _row(bag: ProposalBag, region: Region) -> int:
-    return len(bag) - 1 if isinstance(region, ProposalBag) else region
+def _candidates(one: LearnedClass) -> dict[str, Candidates]:
+    """Photo → where a class may be; where a person has pointed at it, it is there and nowhere else."""
+    return {
+        photo: places.likeliest() if photo in one.lesson.regions else places
+        for photo, places in zip(one.photos, one.candidates, strict=True)
+    }
 
 
 def further_things(found: Found, bags: Bags, model: Model) -> dict[str, list[FoundBox]]:

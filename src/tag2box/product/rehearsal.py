@@ -2,51 +2,91 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import final
 
 import numpy as np
 
-from tag2box.data import Dataset, Draws
+from tag2box.boxes import box_overlaps
+from tag2box.data import Dataset, DatasetImage, Draws
+from tag2box.data.formats.coco_results import FOUND
 from tag2box.errors import PoolTooSmallError
 from tag2box.evaluation import (
     Interval,
+    Pair,
     ap_area,
     average_precisions,
     corloc_by_class,
     is_correct,
     macro_mean,
     match_voc,
+    pooled_matches,
     t_interval,
 )
 from tag2box.model import Model
 from tag2box.product.detecting import Detector
-from tag2box.product.finding import find_classes
+from tag2box.product.finding import Found, find_classes
+from tag2box.product.learning import Region
 from tag2box.progress import Report
 from tag2box.store import FeatureStore
+
+CORLOC, TOP, AP50 = "CorLoc in the tagged photos", "the same by objectness alone", "AP50 in the others"
+PRECISION, RECALL = "precision at the threshold", "recall at the threshold"
+ALARMS, STRANGE_ALARMS = "photos of classes not taught with an alarm", "strange photos with an alarm"
+
+
+@final
+@dataclass(frozen=True)
+class Rehearsal:
+    """What a person does, and how often."""
+
+    shots: int
+    """Photos of each class that are tagged"""
+    draws: int
+    drawn: int = 0
+    """Of these, photos in which a box is drawn; they are not judged"""
 
 
 @final
 @dataclass(frozen=True)
 class Rehearsed:
-    """Means over several draws of the tagged photos, each with a 95 % interval."""
+    """What came of it: shares, over several draws of the tagged photos."""
 
-    corloc: Interval
-    """Share of right boxes in the tagged photos, each class counted once"""
-    ap50: Interval
-    """Of detections in all other photos"""
+    figures: Mapping[str, Interval]
+    """By name, each with a 95 % interval; a draw that has nothing to say of a figure does not count there"""
+    corloc_by_class: Mapping[str, float]
+    """Mean over the draws"""
 
 
-def rehearse(dataset: Dataset, store: FeatureStore, model: Model, shots: int, draws: int, report: Report) -> Rehearsed:
-    """Draw ``shots`` photos of each class, tag them with all that they show, and ask for the rest; again and again."""
-    outcomes = []
-    for number in range(draws):
-        tagged = draw_tagged(dataset, shots, number)
-        outcomes.append(_outcome(dataset, store, model, tagged))
+def rehearse(
+    dataset: Dataset,
+    store: FeatureStore,
+    model: Model,
+    asked: Rehearsal,
+    report: Report,
+    strangers: FeatureStore | None = None,
+) -> Rehearsed:
+    """Draw photos of each class, tag them with all that they show, and ask for the rest; again and again.
+
+    ``strangers`` are photos that show none of the classes.
+    """
+    outcomes: dict[str, list[float]] = defaultdict(list)
+    classes: dict[str, list[float]] = defaultdict(list)
+    for number in range(asked.draws):
+        tagged = draw_tagged(dataset, asked.shots, number)
+        figures, by_class = _outcome(dataset, store, model, tagged, asked.drawn, strangers)
+        for name, value in {**figures, **_of_half(dataset, store, model, tagged)}.items():
+            if not np.isnan(value):
+                outcomes[name].append(value)
+        for label, value in by_class.items():
+            classes[label].append(value)
         report(number + 1, {})
-    corlocs, precisions = zip(*outcomes, strict=True)
-    return Rehearsed(t_interval(corlocs), t_interval(precisions))
+    return Rehearsed(
+        {name: t_interval(values) for name, values in outcomes.items()},
+        {label: float(np.mean(values)) for label, values in classes.items()},
+    )
 
 
 def draw_tagged(dataset: Dataset, shots: int, seed: int) -> list[str]:
@@ -64,16 +104,83 @@ def draw_tagged(dataset: Dataset, shots: int, seed: int) -> list[str]:
     return chosen
 
 
-def _outcome(dataset: Dataset, store: FeatureStore, model: Model, tagged: Sequence[str]) -> tuple[float, float]:
+def _outcome(
+    dataset: Dataset,
+    store: FeatureStore,
+    model: Model,
+    tagged: Sequence[str],
+    drawn: int,
+    strangers: FeatureStore | None,
+) -> tuple[dict[str, float], dict[str, float]]:
+    """The figures of one draw, and CorLoc by class."""
     images = {image.image_id: image for image in dataset.images}
-    found = find_classes({name: images[name].tags for name in tagged}, store, model)
-    right, labels = [], []
-    for each in found.by_doubt():
-        labels.append(each.box.label)
-        box = np.array(each.box.box, dtype=np.float32)
-        right.append(is_correct(box, images[each.photo].truth, each.box.label))
+    regions = _drawn_regions(dataset.classes, [images[name] for name in tagged], store, drawn)
+    found = find_classes({name: images[name].tags for name in tagged}, store, model, regions=regions)
+    corloc, top = _corlocs(found, images, store, regions)
     detector = Detector(found.known(model.fingerprint, ""), model)
     rest = [image for name, image in images.items() if name not in set(tagged)]
     pairs = [(detector.detect(store.bag(image.image_id), 0.0), image.truth) for image in rest]
-    precision = macro_mean(average_precisions(pairs, dataset.classes, match_voc, ap_area))
-    return macro_mean(corloc_by_class(right, labels)), precision
+    figures = {CORLOC: macro_mean(corloc), TOP: macro_mean(top)}
+    if rest:
+        figures[AP50] = macro_mean(average_precisions(pairs, dataset.classes, match_voc, ap_area))
+        figures[PRECISION], figures[RECALL] = _at_threshold(pairs, dataset.classes)
+    if strangers is not None:
+        figures[STRANGE_ALARMS] = _alarms(detector, strangers, strangers.image_ids)
+    return figures, corloc
+
+
+def _drawn_regions(
+    classes: Sequence[str], tagged: Sequence[DatasetImage], store: FeatureStore, drawn: int
+) -> dict[str, dict[str, Region]]:
+    """Class → photo → the region that a person who draws a box around one of its things would get."""
+    regions: dict[str, dict[str, Region]] = {}
+    for label in classes:
+        for image in [image for image in tagged if label in image.tags][:drawn]:
+            true = image.truth.of_class(label).boxes[:1]
+            overlaps = box_overlaps(store.bag(image.image_id).boxes, true)[:, 0]
+            regions.setdefault(label, {})[image.image_id] = int(overlaps.argmax())
+    return regions
+
+
+def _corlocs(
+    found: Found,
+    images: Mapping[str, DatasetImage],
+    store: FeatureStore,
+    regions: Mapping[str, Mapping[str, Region]],
+) -> tuple[dict[str, float], dict[str, float]]:
+    """CorLoc by class: of the boxes that were found, and of the region with the highest objectness."""
+    right, top, labels = [], [], []
+    for photo, box in found.by_doubt():
+        if photo in regions.get(box.label, {}):
+            continue
+        bag, truth = store.bag(photo), images[photo].truth
+        labels.append(box.label)
+        right.append(is_correct(np.array(box.box, dtype=np.float32), truth, box.label))
+        top.append(is_correct(bag.boxes[bag.objectness.argmax()], truth, box.label))
+    return corloc_by_class(right, labels), corloc_by_class(top, labels)
+
+
+def _at_threshold(pairs: Sequence[Pair], classes: Collection[str]) -> tuple[float, float]:
+    """Precision and recall of what counts as found, over all objects of all classes."""
+    found = [(detections[detections.scores >= FOUND], truth) for detections, truth in pairs]
+    matches = [pooled_matches(found, label, match_voc) for label in classes]
+    hits = sum(int(each.hits.sum()) for each in matches)
+    counted, objects = sum(int((~each.ignored).sum()) for each in matches), sum(each.truths for each in matches)
+    return hits / max(counted, 1), hits / max(objects, 1)
+
+
+def _of_half(dataset: Dataset, store: FeatureStore, model: Model, tagged: Sequence[str]) -> dict[str, float]:
+    """How often a detector of every second class sees something in photos of the other classes."""
+    if len(dataset.classes) < 2:
+        return {}
+    taught = set(dataset.classes[::2])
+    tags = {image.image_id: image.tags & taught for image in dataset.images}
+    found = find_classes({name: tags[name] for name in tagged if tags[name]}, store, model)
+    detector = Detector(found.known(model.fingerprint, ""), model)
+    strange = [image.image_id for image in dataset.images if image.tags and not tags[image.image_id]]
+    return {ALARMS: _alarms(detector, store, strange)} if strange else {}
+
+
+def _alarms(detector: Detector, store: FeatureStore, photos: Sequence[str]) -> float:
+    """Share of the photos in which something counts as found."""
+    return float(np.mean([len(detector.detect(store.bag(photo))) > 0 for photo in photos]))

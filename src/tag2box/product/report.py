@@ -15,7 +15,9 @@ from tag2box.data.formats.coco import BOXES_NAME
 from tag2box.extract import open_pixels
 from tag2box.extract.photos import Pixels
 from tag2box.product.events import Advanced, Began, Ended, Listener, silent
-from tag2box.product.finding import Found, LearnedClass, PhotoBox
+from tag2box.product.finding import Found, PhotoBox
+from tag2box.product.learning import LearnedClass
+from tag2box.product.verdicts import Verdict
 from tag2box.viz import NEUTRAL, RIGHT, STEP, DrawnBox, PagePhoto, PageSection, write_page
 from tag2box.words import counted
 
@@ -54,7 +56,8 @@ def write_report(
     sizes = {photo.name: photo.size for photo in labelled.photos}
     album = _Album(paths, sizes, _further(labelled), {(each.photo, each.box.label) for each in look})
     most = photos_shown(len(found.learned))
-    classes = [_class_section(album, one, most) for one in found.learned]
+    verdicts = found.verdicts()
+    classes = [_class_section(album, one, verdicts[one.label], most) for one in found.learned]
     boxes = sum(len(one.boxes) for one in found.learned)
     words = (
         f"{counted(len(found.learned), 'kind of thing', 'kinds of thing')} in {counted(len(sizes), 'photo')}, "
@@ -124,8 +127,9 @@ def _suspects(album: _Album, suspects: Sequence[PhotoBox], most: int) -> list[Pa
     return [PageSection("Is the tag right?", words, shown, rest=_rest(len(suspects) - most))]
 
 
-def _class_section(album: _Album, one: LearnedClass, most: int) -> PageSection:
+def _class_section(album: _Album, one: LearnedClass, verdict: Verdict, most: int) -> PageSection:
     words = (
+        f"{verdict.words} "
         f"{counted(len(one.photos), 'photo')}; about {one.expected_right:.0f} of the boxes are expected to be right. "
         "The small pictures show EM at work on the surest photo: its box after some of the steps."
     )

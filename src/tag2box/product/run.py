@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
@@ -33,7 +33,8 @@ from tag2box.product.corrections import (
     vouched_for,
 )
 from tag2box.product.events import Advanced, Began, Ended, Listener, Unreadable, silent
-from tag2box.product.finding import Found, Region, find_classes, further_things, need_a_look
+from tag2box.product.finding import Found, find_classes, further_things, need_a_look
+from tag2box.product.learning import Region
 from tag2box.product.report import write_report
 from tag2box.product.run_files import (
     CORRECTIONS_NAME,
@@ -185,6 +186,7 @@ class Run:
             "method": DETECTOR,
             "settings": dict(self.model.settings.of(DETECTOR)),
         }
+        how["verdicts"] = {label: asdict(verdict) for label, verdict in found.verdicts().items()}
         how |= {"error_rate": error_rate, "all_instances": all_instances, "made_from": self._made_from(known, features)}
         write_facts(self.folder, RunFacts(self.given.folder, self.model.fingerprint, how))
         return found

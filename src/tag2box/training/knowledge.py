@@ -15,10 +15,10 @@ from tag2box.arrays import Array
 from tag2box.boxes import box_overlaps
 from tag2box.data import Dataset, DatasetImage, Draws
 from tag2box.errors import NoImagesOfClassError
-from tag2box.methods.detectors import Spread
 from tag2box.methods.knowledge import Knowledge
 from tag2box.methods.localizers import GaussianBackground, MixtureBackground, VmfBackground, fit_gaussian_background
 from tag2box.methods.rivals import AppearanceObjectness
+from tag2box.methods.spread import Spread
 from tag2box.methods.view import TUKEY_POWER, center_bag, center_rows, raw_features, signed_power, tukey_features
 from tag2box.sphere import fit_vmf, fit_vmf_mixture
 from tag2box.store import FeatureStore, require_same

@@ -10,9 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from samples import random_bag
+from tag2box.boxes import box_overlaps
 from tag2box.errors import InputError
-from tag2box.methods.detectors import LikenessHead, LikenessLearner, Spread, likeness_head
-from tag2box.methods.localizers import NO_BACKGROUND, OddsBackground, VmfMil
+from tag2box.methods.detectors import LikenessHead, LikenessLearner, likeness_head
+from tag2box.methods.localizers import NO_BACKGROUND, OddsBackground, SceneMil, VmfMil, background_only
+from tag2box.methods.spread import Spread
+from tag2box.types import ProposalBag
 
 D = 6
 
@@ -85,6 +88,74 @@ def test_a_learner_scores_by_the_direction_that_em_found() -> None:
     theta = localizer.solve(bags, np.random.default_rng(0)).foreground.theta
     head = likeness_head(["x"], theta[None], spread, ridge=1.0, weight=0.5)
     np.testing.assert_allclose(learned.score(bags[0]), head.score(bags[0])[:, 0])
+
+
+def whitened_learner(weights: tuple[float, float, float] = (2.0, 2.0, 2.0)) -> LikenessLearner:
+    spread, _ = some_spread()
+    center = np.full(D, 0.1)
+    vmf = VmfMil(10.0, NO_BACKGROUND, center=center, whitening=spread.whitening(center), start=background_only)
+    return LikenessLearner(SceneMil(vmf, *weights), spread, 1.0, 0.5, OddsBackground())
+
+
+def some_bags(count: int, seed: int = 3) -> list[ProposalBag]:
+    rng = np.random.default_rng(seed)
+    return [random_bag(rng, d=D) for _ in range(count)]
+
+
+def test_a_direction_that_was_found_elsewhere_is_scored_among_centred_features() -> None:
+    """EM works in whitened features; heads and class files do not."""
+    bags, learner = some_bags(4), whitened_learner()
+    learned = learner.learn(bags, (), np.random.default_rng(0))
+    _, vectors = np.linalg.eigh(learner.spread.covariance)
+    variances = np.array([axis @ learner.spread.covariance @ axis for axis in vectors.T])
+    back = np.zeros(D)
+    for axis, variance in zip(vectors.T, variances, strict=True):  # by the inverse of W in (4.2)
+        back += axis * np.sqrt(variance + variances.mean()) * (axis @ learned.solution.foreground.theta)
+    np.testing.assert_allclose(learned.direction, back / np.linalg.norm(back), atol=1e-8)
+    head = likeness_head(
+        ["x"],
+        learned.direction[None],
+        learner.spread,
+        ridge=1.0,
+        weight=0.5,
+        center=np.full(D, 0.1),
+        prior=OddsBackground(),
+    )
+    np.testing.assert_allclose(learned.score(bags[0]), head.score(bags[0])[:, 0])
+
+
+def test_one_class_of_a_head_is_scored_alone_as_among_the_others() -> None:
+    spread, _ = some_spread()
+    (bag,) = some_bags(1)
+    head = likeness_head(
+        ["a", "b", "c"],
+        directions(3),
+        spread,
+        ridge=1.0,
+        weight=0.5,
+        center=np.full(D, 0.1),
+        prior=OddsBackground(),
+    )
+    scores = head.score(bag)
+    for place in range(3):
+        np.testing.assert_allclose(head.score_of(place, bag), scores[:, place], atol=1e-5)
+
+
+def test_classes_of_the_same_photos_are_learned_apart() -> None:
+    """As the localizer alone finds them, and scored by its directions."""
+    bags, learner = some_bags(6), whitened_learner()
+    tags = [{"a"}, {"a", "b"}, {"a", "b"}, {"b", "a"}, {"b"}, set()]
+    learned = learner.learn_classes(bags, tags, ["a", "b"], np.random.default_rng(0))
+    assert isinstance(learner.localizer, SceneMil)
+    located = learner.localizer.learn_classes(bags, tags, ["a", "b"], np.random.default_rng(0))
+    for label in ("a", "b"):
+        np.testing.assert_array_equal(learned[label].localization.rows, located[label].localization.rows)
+        np.testing.assert_array_equal(learned[label].solution.foreground.theta, located[label].foreground.theta)
+        assert learned[label].score(bags[5]).shape == (len(bags[5]),)
+    boxes = {label: [bags[i].boxes[row] for i, row in zip(places, learned[label].localization.rows, strict=True)]
+             for label, places in (("a", (0, 1, 2, 3)), ("b", (1, 2, 3, 4)))}  # fmt: skip
+    for one, other in zip(boxes["a"][1:], boxes["b"], strict=False):
+        assert box_overlaps(one[None], other[None])[0, 0] < 0.3
 
 
 def test_what_makes_no_head_is_refused() -> None:

@@ -8,11 +8,8 @@ import numpy as np
 import pytest
 
 from samples import random_bag, random_bags, random_units
-from tag2box.boxes import box_coverage, box_overlaps
 from tag2box.errors import InputError, ShapeError
 from tag2box.methods.localizers import (
-    NO_BACKGROUND,
-    CommonBackground,
     GaussianBackground,
     MixtureBackground,
     NoBackground,
@@ -125,63 +122,3 @@ def test_a_sum_of_backgrounds_weighs_its_parts() -> None:
     together = SummedBackground(((2.0, parts[0]), (-0.5, parts[1]))).log_score(bag)
     np.testing.assert_allclose(together, 2.0 * parts[0].log_score(bag) - 0.5 * parts[1].log_score(bag))
     np.testing.assert_array_equal(SummedBackground(()).log_score(bag), np.zeros(4))
-
-
-def commonness_by_the_definition(bag: ProposalBag, narrowness: float = 8.0) -> tuple[list[float], list[float]]:
-    """Log mean likeness to the places beside each region, and how many they are: (5.7), slowly."""
-    values, counts = [], []
-    for x in range(len(bag)):
-        total, places = 0.0, 0.0
-        for y in range(len(bag)):
-            inside = [box_coverage(bag.boxes[[a]], bag.boxes[[b]])[0, 0] for a, b in ((x, y), (y, x))]
-            if max(inside) >= 0.3:
-                continue
-            weight = 1.0 / sum(box_overlaps(bag.boxes[[y]], bag.boxes[[z]])[0, 0] > 0.5 for z in range(len(bag)))
-            cosine = float(bag.features[x].astype(np.float64) @ bag.features[y].astype(np.float64))
-            total += weight * np.exp(narrowness * (cosine - 1.0))
-            places += weight
-        values.append(float(np.log(total / places)) if places else -np.inf)
-        counts.append(places)
-    return values, counts
-
-
-@pytest.mark.parametrize("seed", range(4))
-def test_commonness_by_the_definition(seed: int) -> None:
-    bag = random_bag(np.random.default_rng(seed), 25, 6)
-    values, counts = commonness_by_the_definition(bag)
-    judged = np.array(counts) >= 3.0
-    assert judged.any()
-    assert not judged[0]  # nothing is beside the whole photo
-    known = np.array(values)[judged]
-    found = CommonBackground().log_score(bag)
-    np.testing.assert_allclose(found[judged], (known - known.mean()) / known.std(), atol=1e-6)
-    assert (found[~judged] == found[judged].max()).all()
-
-
-def test_a_photo_of_one_region_says_nothing() -> None:
-    bag = ProposalBag.from_raw("a", [[0, 0, 9, 9]], [[1.0, 2.0]], [0.5])
-    assert CommonBackground().log_score(bag).tolist() == [0.0]
-    with pytest.raises(InputError, match="narrowness"):
-        CommonBackground(0.0)
-
-
-def floor_and_thing(rng: np.random.Generator, number: int) -> ProposalBag:
-    """Nine tiles of the same floor as in every other photo, and one thing on the tile that its number says."""
-    tiles = [[x, y, x + 30, y + 30] for y in (0, 30, 60) for x in (0, 30, 60)]
-    floor, thing = np.eye(12)[0], np.eye(12)[1]
-    rows = [floor + 0.1 * rng.standard_normal(12) for _ in tiles]
-    x, y, *_ = tiles[number]
-    boxes = [[0, 0, 90, 90], *tiles, [x + 5, y + 5, x + 25, y + 25]]
-    return ProposalBag.from_raw(
-        str(number), boxes, [np.mean(rows, axis=0), *rows, thing + 0.15 * rng.standard_normal(12)], np.full(11, 0.5)
-    )
-
-
-def test_what_all_photos_share_and_none_is_full_of_is_the_thing_and_not_the_floor() -> None:
-    """The whole photos share the floor, and from there EM finds the floor; rarity shows it the thing."""
-    rng = np.random.default_rng(0)
-    bags = [floor_and_thing(rng, number) for number in range(6)]
-    plain = VmfMil(12.0, NO_BACKGROUND).solve(bags, rng).localization.rows
-    assert 10 not in plain
-    rare = VmfMil(12.0, SummedBackground(((2.0, CommonBackground()),)), start=background_only)
-    assert rare.solve(bags, rng).localization.rows.tolist() == [10] * 6

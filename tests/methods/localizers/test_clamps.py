@@ -11,11 +11,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from samples import exact_em, paper_method, random_bags, some_knowledge
+from tag2box.arrays import Bools
 from tag2box.errors import ShapeError, TooFewImagesError
 from tag2box.evaluation import is_correct
 from tag2box.methods.detectors import LikenessLearner
 from tag2box.methods.learners import LearnedObject
-from tag2box.methods.localizers import NO_BACKGROUND, Clamps, GaussianMil, OddsBackground, VmfMil, random_regions
+from tag2box.methods.localizers import (
+    NO_BACKGROUND,
+    Clamps,
+    GaussianMil,
+    OddsBackground,
+    SceneMil,
+    VmfMil,
+    random_regions,
+)
 from tag2box.methods.view import FeatureMap, raw_features, tukey_features, unit_features
 from tag2box.types import ABSENT, ProposalBag
 from tag2box.worlds import PlantedImage, World, plant_task
@@ -106,6 +115,8 @@ def test_one_photo_is_enough_once_its_region_is_known() -> None:
         (Clamps(known={0: -1}), r"\[0\], which have no such row"),
         (Clamps(absent=frozenset({-1})), r"\[-1\], which do not exist"),
         (Clamps({1: 0}, frozenset({1})), r"\[1\], which are known and absent at once"),
+        (Clamps(taken={9: np.zeros(1, dtype=bool)}), r"\[9\], which do not exist"),
+        (Clamps(taken={0: np.zeros(99, dtype=bool)}), r"\[0\], which have no such row"),
     ],
 )
 def test_clamps_that_make_no_sense_are_refused(clamps: Clamps, complaint: str) -> None:
@@ -124,6 +135,14 @@ def by_gaussian(features: FeatureMap) -> Clamped:
     return lambda bags, clamps: model.solve(bags, np.random.default_rng(0), clamps)
 
 
+def by_scenes() -> Clamped:
+    center = np.full(5, 0.1)
+    whitening = some_knowledge().spread.whitening(center)
+    vmf = VmfMil(8.0, OddsBackground(), center=center, whitening=whitening, em=exact_em)
+    model, negatives = SceneMil(vmf, 2.0, 3.0, 1.5), random_bags(99, images=3)
+    return lambda bags, clamps: model.learn(bags, negatives, np.random.default_rng(0), clamps)
+
+
 def by_likeness() -> Clamped:
     localizer = VmfMil(8.0, OddsBackground(), center=np.full(5, 0.1))
     learner = LikenessLearner(localizer, some_knowledge().spread, 1.0, 0.5, OddsBackground())
@@ -135,6 +154,7 @@ CLAMPED: dict[str, Clamped] = {
     "gaussian on unit features": by_gaussian(unit_features),
     "tukey": by_gaussian(tukey_features),
     "likeness": by_likeness(),
+    "scenes": by_scenes(),
 }
 
 
@@ -159,3 +179,54 @@ def test_another_known_region_is_another_lesson(name: str) -> None:
     bags, query = random_bags(6, images=3), random_bags(7, images=1)[0]
     scores = [CLAMPED[name](bags, Clamps({0: row, 1: 0, 2: 0})).score(query) for row in (0, len(bags[0]) - 1)]
     assert not np.allclose(scores[0], scores[1])
+
+
+# Rows that show something else
+
+
+def some_taken(draw: st.DataObject, bags: list[ProposalBag]) -> dict[int, Bools]:
+    """Some rows of some photos, never the whole photo and so never all."""
+    taken = {}
+    for place in draw.draw(st.sets(st.integers(0, len(bags) - 1))):
+        count = len(bags[place]) - 1
+        rows = draw.draw(st.lists(st.booleans(), min_size=count, max_size=count))
+        taken[place] = np.array([False, *rows])
+    return taken
+
+
+def without_rows(bag: ProposalBag, rows: Bools) -> ProposalBag:
+    kept = (array[~rows] for array in (bag.boxes, bag.features, bag.objectness, bag.norms))
+    return ProposalBag(bag.image_id, *kept)
+
+
+@given(st.integers(0, 2**32 - 1), st.data())
+def test_rows_that_are_taken_are_as_if_they_were_not_there(seed: int, draw: st.DataObject) -> None:
+    bags, model = random_bags(seed, images=4), VmfMil(6.0, OddsBackground())
+    taken = some_taken(draw, bags)
+    found = model.solve(bags, np.random.default_rng(0), Clamps(taken=taken))
+    fewer = [without_rows(bag, taken[i]) if i in taken else bag for i, bag in enumerate(bags)]
+    alone = model.solve(fewer, np.random.default_rng(0))
+    np.testing.assert_allclose(found.foreground.theta, alone.foreground.theta, atol=1e-5)
+    for i, weights in enumerate(found.localization.weights):
+        rows = taken.get(i, np.zeros(len(weights), dtype=bool))
+        assert not weights[rows].any()
+        assert weights.sum() == pytest.approx(1.0)
+        np.testing.assert_allclose(weights[~rows], alone.localization.weights[i], atol=1e-4)
+
+
+def test_where_no_place_is_left_none_is_taken() -> None:
+    """The tag says that the thing is there, and every region looks taken: better a guess than nothing."""
+    bags, model = random_bags(4), VmfMil(6.0, NO_BACKGROUND)
+    full = Clamps(taken={1: np.ones(len(bags[1]), dtype=bool)})
+    found, plain = (model.solve(bags, np.random.default_rng(0), clamps) for clamps in (full, Clamps()))
+    np.testing.assert_array_equal(found.foreground.theta, plain.foreground.theta)
+    np.testing.assert_array_equal(found.localization.rows, plain.localization.rows)
+
+
+def test_what_a_person_says_counts_more_than_what_is_taken() -> None:
+    taken = np.array([False, True, True])
+    clamps = Clamps({0: 1}, frozenset({2}), {0: taken, 1: taken, 2: taken})
+    allowed = [clamps.allowed(image, 3).tolist() for image in range(4)]
+    no, yes = -np.inf, 0.0
+    assert allowed == [[no, yes, no], [yes, no, no], [no, no, no], [yes, yes, yes]]
+    assert clamps.free(0, 3).tolist() == [yes, no, no]

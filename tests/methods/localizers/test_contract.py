@@ -14,6 +14,7 @@ from tag2box.methods.localizers import (
     NO_BACKGROUND,
     GaussianMil,
     ObjectnessBackground,
+    SceneMil,
     VmfMil,
     background_only,
     given,
@@ -27,6 +28,7 @@ LOCALIZERS: dict[str, Callable[[], Localizer]] = {
     "vmf, background only": lambda: VmfMil(10.0, ObjectnessBackground(), start=background_only, max_steps=0),
     "vmf, order 0": lambda: VmfMil(None, NO_BACKGROUND, kappa_rule=KAPPA_RULES["order-0"]),
     "gaussian": lambda: GaussianMil(0.5, NO_BACKGROUND),
+    "scenes": lambda: SceneMil(VmfMil(10.0, NO_BACKGROUND), 2.0, 3.0, 2.0),
 }
 
 

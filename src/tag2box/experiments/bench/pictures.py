@@ -17,12 +17,12 @@ from tag2box.experiments.bench.running import draw_episodes
 from tag2box.experiments.bench.specification import PRECISION, QUERY
 from tag2box.experiments.bench.tasks import Pool, learn_task
 from tag2box.experiments.bench.trust import TrustTrial, judged, reliability
-from tag2box.experiments.bench.workbench import Workbench, load_source
+from tag2box.experiments.bench.workbench import Workbench
 from tag2box.extract import open_pixels
 from tag2box.methods.calibration import Calibration
 from tag2box.methods.learners import ObjectLearner
 from tag2box.methods.lineup import LINEUP
-from tag2box.methods.localizers import GaussianMil, VmfMil
+from tag2box.methods.localizers import GaussianMil, SceneMil, VmfMil
 from tag2box.sphere import KAPPA_RULES
 from tag2box.types import Episode
 from tag2box.viz import (
@@ -45,6 +45,8 @@ TASKS_NAME, STEPS_NAME = "tasks.png", "steps.png"
 STEPS_SHOWN = 6
 
 Images = Mapping[str, DatasetImage]
+StepLearner = VmfMil | GaussianMil | SceneMil
+"""Methods that keep their EM steps."""
 
 
 def steps_chart(results: Mapping[Row, RowResult]) -> Figure | None:
@@ -97,14 +99,14 @@ def reliability_chart(trials: Sequence[TrustTrial], calibration: Calibration, da
 
 def draw_tasks(bench: Workbench, row: Row, count: int, folder: Path) -> Iterator[Path]:
     """Write one sheet of the first tasks, and for a method with EM steps one of tasks where they move the box."""
-    dataset = load_source(bench.data, row.dataset)
-    pool, images = bench.pool(dataset, row.dataset), {image.image_id: image for image in dataset.images}
+    dataset = bench.load(row.dataset)
+    pool, images = bench.pool(row.dataset), {image.image_id: image for image in dataset.images}
     learner = LINEUP[row.method].build(bench.knowledge(), dict(row.chosen))
     episodes = draw_episodes(dataset, row)
     tasks = [task_tiles(learner, episode, pool, images) for episode in episodes[:count]]
     draw_sheet(folder / TASKS_NAME, [tile for tiles in tasks for tile in tiles], open_pixels, columns=row.shots + 1)
     yield folder / TASKS_NAME
-    if isinstance(learner, VmfMil | GaussianMil):
+    if isinstance(learner, StepLearner):
         tried = (step_tiles(learner, episode, pool, images) for episode in episodes)
         moved = list(islice(filter(moving, tried), count))
         draw_sheet(
@@ -125,11 +127,14 @@ def task_tiles(learner: ObjectLearner, episode: Episode, pool: Pool, images: Ima
     return [*tiles, _tile(images[query.image_id], label, query.boxes[learned.score(query).argmax()], "query")]
 
 
-def step_tiles(learner: VmfMil | GaussianMil, episode: Episode, pool: Pool, images: Images) -> list[PagePhoto]:
+def step_tiles(learner: StepLearner, episode: Episode, pool: Pool, images: Images) -> list[PagePhoto]:
     """The query image of a task once for every EM step, with what was its best region then."""
     label = episode.classes[0]
     rng = np.random.default_rng([episode.seed, episode.index, 0])
-    solution = learner.solve([pool.bag(image) for image in episode.positives(label)], rng)
+    shown = episode.positives(label)
+    absent = [image.image_id for image in episode.support if image.image_id not in shown]
+    bags, others = ([pool.bag(image) for image in some] for some in (shown, (*absent, *episode.negatives)))
+    solution = learner.learn(bags, others, rng)
     query = pool.bag(episode.queries[0])
     features, background = solution.viewer(query)
     rows = [int((step.foreground.logits(features) - background).argmax()) for step in solution.steps]

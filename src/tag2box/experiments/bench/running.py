@@ -24,7 +24,7 @@ from tag2box.experiments.bench.figures_of_merit import matches_by_class, measure
 from tag2box.experiments.bench.results import Row, RowResult, save_result
 from tag2box.experiments.bench.specification import DRAWS, EVERY_IMAGE, QUERY, TABLE_RULES
 from tag2box.experiments.bench.tasks import Trial, try_method
-from tag2box.experiments.bench.workbench import Workbench, load_source
+from tag2box.experiments.bench.workbench import Workbench
 from tag2box.methods.lineup import LINEUP
 from tag2box.progress import Progress, Report
 from tag2box.types import Episode, TaggedImage
@@ -94,7 +94,7 @@ def run_rows(bench: Workbench, rows: Sequence[Row], progress: Progress) -> None:
     waiting = [row for row in rows if not row.file(bench.results).exists()]
     if not waiting:
         return
-    dataset = load_source(bench.data, waiting[0].dataset)
+    dataset = bench.load(waiting[0].dataset)
     cells = {(row.ways, row.shots): row for row in waiting}
     episodes = {cell: draw_episodes(dataset, row) for cell, row in cells.items()}  # the same for every method
     with Crew(bench, waiting[0].dataset) as crew:
@@ -198,7 +198,7 @@ def end_with_parent() -> None:
 
 def _prepare(bench: Workbench, dataset: str) -> None:
     end_with_parent()
-    _KEPT["pool"] = bench.pool(load_source(bench.data, dataset), dataset)
+    _KEPT["pool"] = bench.pool(dataset)
     _KEPT["knowledge"] = bench.knowledge()
 
 

@@ -15,7 +15,7 @@ from tag2box.arrays import Array, Bools, Ints
 from tag2box.data import Dataset, EpisodeSampler, classes_uniformly, pool_of
 from tag2box.evaluation import is_correct
 from tag2box.experiments.bench.tasks import Pool
-from tag2box.experiments.bench.workbench import Workbench, load_source
+from tag2box.experiments.bench.workbench import HELD_OUT, SAME_SCENE, Workbench
 from tag2box.methods.calibration import SUSPECT, Calibration, Judge
 from tag2box.methods.detectors import LikenessLearner
 from tag2box.methods.signs import read_signs
@@ -27,9 +27,13 @@ from tag2box.types import Episode, TaggedImage
 SHOTS = (3, 5, 10, 20)
 WRONG_TAGS = 0.1
 """Share of the support photos that do not show the class."""
+WITHOUT, STRANGERS = 8, 4
+"""Photos without the class that teach, and that are asked, beside the one that shows it."""
+MOST_ALARMS = 0.05
+"""Share of the photos without a class in which it may be seen."""
 FRONT = 0.2
 """Share of the boxes, the most doubtful ones, that a person may look at."""
-SHARES, FLOORS = np.linspace(0.0, 1.0, 11), np.linspace(-4.0, 10.0, 57)
+SHARES, FLOORS = np.linspace(0.0, 1.0, 11), np.linspace(-4.0, 24.0, 113)
 
 
 @final
@@ -47,8 +51,10 @@ class TrustTrial:
     """(B,), whether the tag was wrong"""
     support_scores: Array
     """(B,), best scores of photos that were left out"""
+    other_scores: Array
+    """(w,), best scores of photos that are known not to show the class"""
     query_scores: Array
-    """(q,), best scores of new photos: half of them show the class"""
+    """(q,), best scores of new photos: one of five shows the class"""
     query_hits: Bools
     """(q,), whether the best region of a new photo is right"""
     query_shows: Bools
@@ -60,31 +66,43 @@ def draw_doubtful_tasks(dataset: Dataset, tasks: int, seed: int) -> list[Episode
     episodes = []
     for shots in SHOTS:
         pool = pool_of(dataset, shots + 1)
-        sampler = EpisodeSampler(pool, 1, shots, seed, shots + 1, draw_classes=classes_uniformly)
+        if not pool.classes:
+            continue  # no class has so many photos
+        sampler = EpisodeSampler(pool, 1, shots, seed, shots + WITHOUT + STRANGERS, draw_classes=classes_uniformly)
         episodes += [_with_wrong_tags(episode) for episode in sampler.episodes(tasks)]
     return episodes
 
 
 def _with_wrong_tags(episode: Episode) -> Episode:
-    """The last negative stays one; the others may take the place of a support photo."""
+    """The last negatives stay such; as many as there are support photos may take the place of one."""
     rng = np.random.default_rng([episode.seed, episode.index, len(episode.support)])
     replaced = rng.random(len(episode.support)) < WRONG_TAGS
     support = tuple(
         TaggedImage(other, image.tags) if swap else image
         for image, other, swap in zip(episode.support, episode.negatives, replaced, strict=False)
     )
-    return replace(episode, support=support, negatives=episode.negatives[-1:])
+    return replace(episode, support=support, negatives=episode.negatives[-WITHOUT - STRANGERS :])
 
 
 def trust_trials(
-    bench: Workbench, dataset: str, settings: Settings, tasks: int, seed: int, progress: Progress
+    bench: Workbench, datasets: Sequence[str], settings: Settings, tasks: int, seed: int, progress: Progress
 ) -> list[TrustTrial]:
-    """A trial for each task of a dataset, with the learner that users get."""
+    """A trial for each task of some datasets, with the learner that users get."""
     learner = users_learner(bench.knowledge(), settings)
-    images = load_source(bench.data, dataset)
-    episodes = draw_doubtful_tasks(images, tasks, seed)
-    with progress(f"Tasks of {dataset}", len(episodes)) as report:
-        return collect_trust(bench.pool(images, dataset), episodes, learner, report)
+    trials = []
+    for dataset in datasets:
+        episodes = draw_doubtful_tasks(bench.load(dataset), tasks, seed)
+        with progress(f"Tasks of {dataset}", len(episodes)) as report:
+            trials += collect_trust(bench.pool(dataset), episodes, learner, report)
+    return trials
+
+
+def calibration_trials(
+    bench: Workbench, settings: Settings, tasks: int, seed: int, progress: Progress
+) -> list[TrustTrial]:
+    """Trials to learn from: of held-out classes in photos of all kinds and, as many, in photos of one scene."""
+    trials = trust_trials(bench, [HELD_OUT], settings, tasks, seed, progress)
+    return trials + trust_trials(bench, SAME_SCENE, settings, max(1, tasks // len(SAME_SCENE)), seed, progress)
 
 
 def collect_trust(
@@ -100,9 +118,9 @@ def collect_trust(
 
 def _trust_trial(learner: LikenessLearner, episode: Episode, pool: Pool) -> TrustTrial:
     (label,) = episode.classes
-    support, queries = [image.image_id for image in episode.support], [*episode.queries, *episode.negatives]
-    bags = [pool.bag(image) for image in support]
-    learned = learner.learn(bags, (), np.random.default_rng([episode.seed, episode.index]))
+    support, queries = [image.image_id for image in episode.support], [*episode.queries, *episode.negatives[WITHOUT:]]
+    bags, without = ([pool.bag(image) for image in some] for some in (support, episode.negatives[:WITHOUT]))
+    learned = learner.learn(bags, without, np.random.default_rng([episode.seed, episode.index]))
     signs = read_signs(learned, bags)
     scores = [learned.score(pool.bag(image)) for image in queries]
     shows = [label in pool.truths[image].labels.tolist() for image in (*support, *queries)]
@@ -117,6 +135,7 @@ def _trust_trial(learner: LikenessLearner, episode: Episode, pool: Pool) -> Trus
         signs.absent,
         ~np.array(shows[: len(support)]),
         signs.scores,
+        np.array([learned.score(bag).max() for bag in without]),
         np.array([score.max() for score in scores]),
         np.array(right[len(support) :]),
         np.array(shows[len(support) :]),
@@ -138,13 +157,21 @@ def calibration_facts(
 
 
 def fit_calibration(trials: Sequence[TrustTrial]) -> Calibration:
-    """What the trials teach; every photo weighs the same."""
+    """What the trials teach; every photo weighs the same.
+
+    Of the thresholds that are reached in few photos without the class, the one that finds the most.
+    """
     judges = [
         _judge(_all(trials, f"{kind}_signs"), _all(trials, kind).astype(np.bool_)) for kind in ("wrong", "absent")
     ]
     candidates = [(share, floor) for share in SHARES.tolist() for floor in FLOORS.tolist()]
     tried = [Calibration(judges[0], judges[1], share, floor) for share, floor in candidates]
-    return max(tried, key=lambda calibration: found_at_threshold(trials, calibration).f1)
+    return max(tried, key=lambda calibration: _worth(found_at_threshold(trials, calibration)))
+
+
+def _worth(found: FoundAtThreshold) -> tuple[float, float]:
+    """Few enough alarms come first, then what is found."""
+    return -max(found.alarms, MOST_ALARMS), found.recall
 
 
 def _judge(signs: Array, labels: Bools) -> Judge:
@@ -161,19 +188,27 @@ class FoundAtThreshold:
     wrong: int
     missed: int
     """Photos that show the class where no right region was found"""
+    alarms: float
+    """Share of the photos without the class in which something counts as found"""
 
     @property
-    def f1(self) -> float:
-        """Harmonic mean of precision and recall."""
-        return 2 * self.right / max(2 * self.right + self.wrong + self.missed, 1)
+    def recall(self) -> float:
+        """Share of the photos that show the class in which it was found."""
+        return self.right / max(self.right + self.missed, 1)
+
+    @property
+    def precision(self) -> float:
+        """Share of what counts as found that is right."""
+        return self.right / max(self.right + self.wrong, 1)
 
 
 def found_at_threshold(trials: Sequence[TrustTrial], calibration: Calibration) -> FoundAtThreshold:
     """What a person who keeps the default threshold would see."""
-    thresholds = np.array([calibration.threshold(trial.support_scores) for trial in trials])
+    thresholds = np.array([calibration.threshold(trial.support_scores, trial.other_scores) for trial in trials])
     found = _all(trials, "query_scores") >= np.repeat(thresholds, [len(trial.query_scores) for trial in trials])
     hits, shows = _all(trials, "query_hits").astype(bool), _all(trials, "query_shows").astype(bool)
-    return FoundAtThreshold(int((found & hits).sum()), int((found & ~hits).sum()), int((shows & ~(found & hits)).sum()))
+    right, wrong, missed = (int(some.sum()) for some in (found & hits, found & ~hits, shows & ~(found & hits)))
+    return FoundAtThreshold(right, wrong, missed, float(found[~shows].mean()) if (~shows).any() else 0.0)
 
 
 def share_in_front(chances: Array, happened: Bools, front: float) -> float:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import asdict, dataclass, replace
-from itertools import product
 from pathlib import Path
-from typing import final
+from typing import NamedTuple, final
 
 import numpy as np
 
@@ -17,19 +17,15 @@ from tag2box.experiments.bench.results import Row
 from tag2box.experiments.bench.running import Crew, draw_episodes
 from tag2box.experiments.bench.specification import PRECISION, TABLE_RULES
 from tag2box.experiments.bench.tasks import Trial
-from tag2box.experiments.bench.workbench import HELD_OUT, Workbench, load_source
-from tag2box.methods.lineup import LINEUP, Chosen
+from tag2box.experiments.bench.workbench import HELD_OUT, SAME_SCENE, Workbench
+from tag2box.methods.lineup import BOTH, LINEUP, Chosen
 from tag2box.model import Settings, load_settings, save_settings
 from tag2box.progress import Progress, Report, silent
+from tag2box.types import Episode
 
+NOTHING_JUDGED = 0.0
 DETECTOR_WAYS = 4
 """A detector is judged in photos of other classes too: a fourth as many tasks, of four classes each."""
-
-
-def grid_of(method: str) -> list[dict[str, float]]:
-    """Every combination of the values that may be chosen for a method."""
-    grid = LINEUP[method].grid
-    return [dict(zip(grid, values, strict=True)) for values in product(*grid.values())]
 
 
 def tuned_methods() -> tuple[str, ...]:
@@ -44,7 +40,7 @@ def require_tunable(bench: Workbench, methods: Sequence[str]) -> list[str]:
         raise SpecificationError(
             f"{strangers[0]!r} has no settings to choose.", f"one of {', '.join(tuned_methods())}", "correct the name."
         )
-    classes = list(load_source(bench.data, HELD_OUT).classes)
+    classes = list(bench.load(HELD_OUT).classes)
     learned = sorted(set(classes) & set(bench.trained_classes))
     if learned:
         raise SpecificationError(
@@ -73,14 +69,28 @@ def choose_all(
     for name in methods:
         settings = load_settings(file) if file.exists() else Settings({}, source=str(file))
         facts = {"model": bench.card.fingerprint, "classes": classes, **asdict(asked), "grid": _listed(name)}
+        facts["tasks of"] = datasets_for([name])
         if facts.items() <= settings.chosen_how.get(name, {}).items() and _beside_is(settings, name):
             continue
-        with progress(f"Choosing for {name}", len(grid_of(name))) as report:
-            chosen, score = choose_settings(bench, name, settings.beside(name), asked, report)
+        steps = _steps(name)
+        with progress(f"Choosing for {name}", steps) as report:
+            chosen, score = choose_settings(bench, name, settings.beside(name), asked, _before(steps, report))
+            report(steps, {"best": score})
         measure, beside = LINEUP[name].chosen_by, {"beside": dict(settings.beside(name))}
         say(f"{name}: {_shown(chosen)} ({measure} {100 * score:.1f}){_at_the_edge(name, chosen)}")
         save_settings(file, settings.with_choice(name, chosen, facts | beside | {measure: round(score, 4)}))
     return load_settings(file)
+
+
+def _steps(method: str) -> int:
+    """About how many settings a walk will try: twice round, without those that were tried."""
+    values = [len(values) for values in LINEUP[method].grid.values()]
+    return 1 + 2 * (sum(values) - len(values))
+
+
+def _before(end: int, report: Report) -> Report:
+    """Nobody knows how many settings a walk will try: it has not reached its end before it is there."""
+    return lambda done, figures: report(min(done, end - 1), figures)
 
 
 def _listed(method: str) -> dict[str, list[float]]:
@@ -105,33 +115,94 @@ def _at_the_edge(method: str, chosen: Chosen) -> str:
 def choose_settings(
     bench: Workbench, method: str, beside: Chosen, asked: Tasks, report: Report
 ) -> tuple[dict[str, float], float]:
-    """The settings with the best figure, the first of several, and that figure; those ``beside`` stand."""
-    best: tuple[dict[str, float], float] = {}, -1.0
-    ways = DETECTOR_WAYS if LINEUP[method].chosen_by == PRECISION else 1
-    tasks, extractor = max(1, asked.tasks // ways), bench.card.fingerprint
-    first = Row(HELD_OUT, method, ways, asked.shots, tasks, asked.seed, "uniformly", "COCO", (), extractor)
-    episodes = draw_episodes(load_source(bench.data, HELD_OUT), first)
-    with Crew(bench, HELD_OUT) as crew:
-        for done, tried in enumerate(grid_of(method), 1):
-            row = replace(first, chosen=tuple(sorted({**beside, **tried}.items())))
-            trials = crew.run(row, episodes, silent)
-            score = figure(trials, len(episodes), LINEUP[method].chosen_by)
-            best = (tried, score) if score > best[1] else best
-            report(done, {"best": best[1]})
-    if not best[0]:
+    """The settings with the best figure, and that figure; those ``beside`` stand.
+
+    One setting after the other takes the value that is best beside the others, from the middle of the grid, until none
+    wants another: all combinations would take days.
+    """
+    entry = LINEUP[method]
+    with ExitStack() as stack:
+        parts = list(_parts(bench, method, asked, stack))
+
+        def figure_of(place: Chosen) -> float:
+            return sum(part.figure({**beside, **place}, entry.chosen_by) for part in parts)
+
+        best = walk(entry.grid, figure_of, report)
+    if not best[1] > NOTHING_JUDGED:
         raise SpecificationError(
-            f"{method} found nothing that could be judged in {len(episodes)} tasks.",
+            f"{method} found nothing that could be judged in {asked.tasks} tasks.",
             "tasks with objects of the held-out classes",
             "ask for more tasks, and check that store and annotations belong together.",
         )
     return best
 
 
+def walk(
+    grid: Mapping[str, Sequence[float]], figure_of: Callable[[Chosen], float], report: Report
+) -> tuple[dict[str, float], float]:
+    """Where the walk through a grid ends, and the figure there; of equal values the first stays."""
+    here = {name: values[len(values) // 2] for name, values in grid.items()}
+    tried: dict[tuple[float, ...], float] = {}
+
+    def score(place: dict[str, float]) -> float:
+        key = tuple(place.values())
+        if key not in tried:
+            tried[key] = figure_of(place)
+            report(len(tried), {"best": max(tried.values())})
+        return tried[key]
+
+    before = None
+    while here != before:
+        before = dict(here)
+        for name, values in grid.items():
+            here = max(({**here, name: value} for value in (here[name], *values)), key=score)
+    return here, score(here)
+
+
+class _Part(NamedTuple):
+    """Tasks of one dataset, who does them, and how much they count."""
+
+    crew: Crew
+    row: Row
+    episodes: list[Episode]
+    share: float
+
+    def figure(self, chosen: Chosen, measure: str) -> float:
+        """What settings are worth here, by the share that this part has of the whole."""
+        row = replace(self.row, chosen=tuple(sorted(chosen.items())))
+        return self.share * figure(self.crew.run(row, self.episodes, silent), len(self.episodes), measure)
+
+
+def _parts(bench: Workbench, method: str, asked: Tasks, stack: ExitStack) -> Iterator[_Part]:
+    """The tasks that a method is chosen on; every set of datasets counts alike, and so does each dataset in it."""
+    ways = DETECTOR_WAYS if LINEUP[method].chosen_by == PRECISION else 1
+    groups, extractor = sources_of(method), bench.card.fingerprint
+    for group in groups:
+        tasks = max(1, asked.tasks // ways // len(groups) // len(group))
+        for name in group:
+            row = Row(name, method, ways, asked.shots, tasks, asked.seed, "uniformly", "COCO", (), extractor)
+            crew = stack.enter_context(Crew(bench, name))
+            yield _Part(crew, row, draw_episodes(bench.load(name), row), 1 / len(group) / len(groups))
+
+
+def sources_of(method: str) -> tuple[tuple[str, ...], ...]:
+    """On what a method is chosen: sets of datasets that count alike."""
+    return ((HELD_OUT,), SAME_SCENE) if LINEUP[method].for_people else ((HELD_OUT,),)
+
+
+def datasets_for(methods: Sequence[str]) -> list[str]:
+    """Every dataset that some methods are chosen on, once."""
+    return list(dict.fromkeys(name for method in methods for group in sources_of(method) for name in group))
+
+
 def figure(trials: Sequence[Trial], tasks: int, measure: str) -> float:
-    """Macro CorLoc on queries, or mAP by the rule of COCO."""
+    """Macro CorLoc on queries, or its mean with that on support images, or mAP by the rule of COCO."""
     if measure == PRECISION:
         rule = TABLE_RULES["COCO"].average
         matches = list(matches_by_class(trials, tasks).values())
         return mean_average_precision(matches, rule, tasks)(np.arange(tasks))
     labels, owners = [trial.label for trial in trials], [trial.task for trial in trials]
-    return macro_corloc(labels, owners, [query_hits(trial.query) for trial in trials], tasks)(np.arange(tasks))
+    hits = [[query_hits(trial.query) for trial in trials]]
+    if measure == BOTH:
+        hits.append([trial.support for trial in trials])
+    return float(np.mean([macro_corloc(labels, owners, each, tasks)(np.arange(tasks)) for each in hits]))

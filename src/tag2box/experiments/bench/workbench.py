@@ -17,6 +17,7 @@ from tag2box.errors import DatasetError, PhotoError
 from tag2box.experiments.bench.results import Row, RowResult, load_result, rows_of
 from tag2box.experiments.bench.specification import Specification
 from tag2box.experiments.bench.tasks import Pool
+from tag2box.experiments.composed import BOXES_NAME, ROUNDS, compose, of_round, plan_same_scene
 from tag2box.extract import Card, PhotoFile, extract_photos, model_folder, open_extractor, read_card
 from tag2box.methods.knowledge import Knowledge
 from tag2box.model import (
@@ -37,6 +38,8 @@ SPLIT = "coco60"
 PATHS_NAME = "datasets.toml"
 """A file in the data folder that may say where each dataset's annotations are: ``voc07 = "…/Main/test.txt"``."""
 BASE, HELD_OUT = "coco60 base", "coco60 held-out"
+SAME_SCENE = tuple(f"same scene {number}" for number in range(1, ROUNDS + 1))
+"""Composed of base photos, and kept in the store folder."""
 BASE_PHOTOS = 800
 """Photos without novel objects that backgrounds are fitted on."""
 
@@ -75,12 +78,6 @@ def annotation_file(data: Path, name: str) -> Path:
     return data / str(places.get(name, SOURCES[name].file))
 
 
-def load_source(data: Path, name: str) -> Dataset:
-    """The images of a dataset with the objects that count; the others are as if unlabelled."""
-    dataset = read_dataset(annotation_file(data, name))
-    return dataset.only(classes_named(SOURCES[name].classes, dataset, SPLIT))
-
-
 def annotations_hash(data: Path, name: str) -> str:
     """A hash of all that tasks and verdicts can know of a dataset: its classes, images and objects, as they are read.
 
@@ -88,18 +85,17 @@ def annotations_hash(data: Path, name: str) -> str:
     """
     path = annotation_file(data, name)
     if path.suffix != ".json" or not path.exists():  # an image set, whose objects are in many files
-        return _hash_of(data, name)
+        return _hash_of(_of_data_folder(data, name))
     stamp = path.stat()
     return _hash_of_file(data, name, path, stamp.st_mtime_ns, stamp.st_size)
 
 
 @lru_cache(maxsize=32)
 def _hash_of_file(data: Path, name: str, *_stamp: object) -> str:
-    return _hash_of(data, name)
+    return _hash_of(_of_data_folder(data, name))
 
 
-def _hash_of(data: Path, name: str) -> str:
-    dataset = load_source(data, name)
+def _hash_of(dataset: Dataset) -> str:
     digest = hashlib.sha256(json.dumps(dataset.classes).encode())
     for image in dataset.images:
         truth = image.truth
@@ -107,6 +103,11 @@ def _hash_of(data: Path, name: str) -> str:
         for column in (truth.boxes, truth.ignore, truth.crowd):
             digest.update(column.tobytes())
     return digest.hexdigest()
+
+
+def _of_data_folder(data: Path, name: str) -> Dataset:
+    dataset = read_dataset(annotation_file(data, name))
+    return dataset.only(classes_named(SOURCES[name].classes, dataset, SPLIT))
 
 
 def classes_named(which: str, dataset: Dataset, split_name: str) -> Collection[str]:
@@ -146,18 +147,29 @@ class Workbench:
         return self.store / "results"
 
     @property
+    def same_scene(self) -> Path:
+        """Folder of the composed photos, which depend on the base photos and on no extractor."""
+        return self.store / f"same-scene-{annotations_hash(self.data, BASE)[:12]}"
+
+    @property
     def knowledge_hash(self) -> str:
         """Of what was fitted on base regions; empty if nothing is yet."""
         path = self._knowledge_file
         return knowledge_hash(load_knowledge(path)) if path.exists() else ""
 
-    def pool(self, dataset: Dataset, name: str) -> Pool:
+    def load(self, name: str) -> Dataset:
+        """The images of a dataset with the objects that count; the others are as if unlabelled."""
+        if name in SAME_SCENE:
+            return of_round(read_dataset(self.same_scene / BOXES_NAME), SAME_SCENE.index(name) + 1)
+        return _of_data_folder(self.data, name)
+
+    def pool(self, name: str) -> Pool:
         """The bags and truths of a dataset that has been extracted."""
-        return Pool.of(FeatureStore(self._store_of(name)), dataset)
+        return Pool.of(FeatureStore(self._store_of(name)), self.load(name))
 
     def missing(self, name: str) -> list[DatasetImage]:
         """Images of a dataset that tasks can use and whose features are not in the store yet."""
-        images = self._base_images() if name == BASE else [i for i in load_source(self.data, name).images if i.tags]
+        images = self._base_images() if name == BASE else [image for image in self.load(name).images if image.tags]
         folder = self._store_of(name)
         if not folder.exists():
             return list(images)
@@ -179,6 +191,11 @@ class Workbench:
 
     def extract_missing(self, name: str, progress: Progress) -> None:
         """Put into the store what experiments on a dataset need."""
+        if name in SAME_SCENE and not self.same_scene.exists():
+            base = read_dataset(annotation_file(self.data, BASE))
+            plans = plan_same_scene(base, held_out_classes(load_split(SPLIT).base))
+            with progress("Composing photos that share a scene", len(plans)) as report:
+                compose(plans, self.same_scene, report)
         for part in (BASE, name):
             images = self.missing(part)
             if images:
@@ -188,8 +205,7 @@ class Workbench:
     def rows(self, asked: Specification, settings: Path | None = None) -> list[Row]:
         """The rows of a table, with the settings of a file or those that came with the extractor."""
         chosen = self.settings(settings).all_of(asked.methods)
-        annotations = annotations_hash(self.data, asked.dataset)
-        return rows_of(asked, chosen, self.card.fingerprint, annotations, self.knowledge_hash)
+        return rows_of(asked, chosen, self.card.fingerprint, self._annotations_hash(asked.dataset), self.knowledge_hash)
 
     def kept_results(self, rows: Sequence[Row]) -> dict[Row, RowResult]:
         """The results of those rows that have one."""
@@ -212,6 +228,9 @@ class Workbench:
     @property
     def _model_folder(self) -> Path:
         return model_folder(self.model)
+
+    def _annotations_hash(self, name: str) -> str:
+        return _hash_of(self.load(name)) if name in SAME_SCENE else annotations_hash(self.data, name)
 
     def _store_of(self, name: str) -> Path:
         return self.folder / name.replace(" ", "-")

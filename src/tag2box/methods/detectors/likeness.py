@@ -5,7 +5,7 @@ C = classes, n = regions of a bag, d = feature dimension. Equations: docs/method
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import final
@@ -15,38 +15,22 @@ import numpy as np
 from tag2box.arrays import Array, frozen, require_finite, require_number, require_shape
 from tag2box.errors import ShapeError
 from tag2box.methods.detectors.query import MAX_DETECTIONS, MAX_OVERLAP, ranked_classes
-from tag2box.methods.localizers import NO_BACKGROUND, NO_CLAMPS, Background, Clamps, Solution, VmfForeground, VmfMil
-from tag2box.methods.view import Rows, center_bag
+from tag2box.methods.localizers import (
+    NO_BACKGROUND,
+    NO_CLAMPS,
+    Background,
+    Clamps,
+    SceneMil,
+    Solution,
+    VmfForeground,
+    VmfMil,
+    learn_apart,
+)
+from tag2box.methods.spread import Spread
+from tag2box.methods.view import center_bag
 from tag2box.types import Detections, Localization, ProposalBag, require_dimension
 
 THE_CLASS = "the class"
-
-
-@final
-@dataclass(frozen=True, eq=False)
-class Spread:
-    """How the centred features of base regions scatter."""
-
-    mean: Array
-    """(d,)"""
-    covariance: Array
-    """(d, d)"""
-
-    def __post_init__(self) -> None:
-        for name, shape in (("mean", (None,)), ("covariance", (len(self.mean), len(self.mean)))):
-            object.__setattr__(self, name, frozen(getattr(self, name), np.float64))
-            require_shape(f"{name} of the spread", getattr(self, name), shape)
-            require_finite(f"{name} of the spread", getattr(self, name))
-
-    def decorrelated(self, directions: Array, ridge: float) -> Array:
-        """(C, d), the directions in which objects stand out most against the spread (9.5)."""
-        values, vectors = self._axes
-        return (directions @ vectors) / (values + ridge * values.mean()) @ vectors.T
-
-    @cached_property
-    def _axes(self) -> tuple[Array, Array]:
-        values, vectors = np.linalg.eigh(self.covariance)
-        return np.maximum(values, 0.0), vectors
 
 
 @final
@@ -86,8 +70,9 @@ class LikenessHead:
         likeness = center_bag(bag, self.center).features.astype(np.float64) @ self.weights.T - self.offsets
         return likeness - self.prior.log_score(bag)[:, None]
 
-    def score_of(self, place: int, features: Rows, bag: ProposalBag) -> Array:
-        """(n,) scores for one class, by its place, of a bag whose centred features (n, d) are at hand."""
+    def score_of(self, place: int, bag: ProposalBag) -> Array:
+        """(n,) scores for one class, by its place."""
+        features = center_bag(bag, self.center).features
         likeness = features @ self.weights[place].astype(features.dtype)
         return likeness - self.offsets[place] - self.prior.log_score(bag)
 
@@ -128,7 +113,7 @@ def likeness_head(
 class LikenessLearner:
     """Localizes, then asks how far the direction that was found stands out against base regions."""
 
-    localizer: VmfMil
+    localizer: VmfMil | SceneMil
     spread: Spread
     ridge: float
     weight: float
@@ -141,8 +126,18 @@ class LikenessLearner:
         rng: np.random.Generator,
         clamps: Clamps = NO_CLAMPS,
     ) -> LikenessDetector:
-        """What the positives share, by what a person knows of them; negatives are not used."""
-        return LikenessDetector(self, self.localizer.solve(positives, rng, clamps))
+        """What the positives share and the negatives lack, by what a person knows of the positives."""
+        return LikenessDetector(self, self.localizer.learn(positives, negatives, rng, clamps))
+
+    def learn_classes(
+        self,
+        bags: Sequence[ProposalBag],
+        tags: Sequence[Collection[str]],
+        classes: Sequence[str],
+        rng: np.random.Generator,
+    ) -> dict[str, LikenessDetector]:
+        """Several classes of the same images, no two of them in the same place."""
+        return learn_apart(self, bags, tags, classes, rng)
 
     def head(self, classes: Sequence[str], directions: Array) -> LikenessHead:
         """The detector of classes with these directions (C, d)."""
@@ -170,10 +165,15 @@ class LikenessDetector:
         """Where the class was found."""
         return self.solution.localization
 
+    @property
+    def direction(self) -> Array:
+        """(d,), what the photos share, among centred features."""
+        return self.learner.localizer.among_centered(self.solution.foreground.theta[None])[0]
+
     @cached_property
     def head(self) -> LikenessHead:
         """Of this class alone."""
-        return self.learner.head([THE_CLASS], self.solution.foreground.theta[None])
+        return self.learner.head([THE_CLASS], self.direction[None])
 
     def score(self, bag: ProposalBag) -> Array:
         """(n,) scores (9.6)."""

@@ -3,7 +3,6 @@
 from tag2box.methods.localizers.backgrounds import (
     NO_BACKGROUND,
     Background,
-    CommonBackground,
     GaussianBackground,
     MixtureBackground,
     NoBackground,
@@ -13,9 +12,12 @@ from tag2box.methods.localizers.backgrounds import (
     VmfBackground,
     fit_gaussian_background,
 )
+from tag2box.methods.localizers.competition import Candidates, learn_apart, taken_by_others
 from tag2box.methods.localizers.em import Em, EmRun, EmStep, Solution, e_step, likeliest, m_step, run_em
 from tag2box.methods.localizers.foregrounds import Foreground, GaussianForeground, VmfForeground
 from tag2box.methods.localizers.gaussian_mil import GaussianMil
+from tag2box.methods.localizers.photo_backgrounds import COMMON, CommonBackground, RivalBackground, SharedBackground
+from tag2box.methods.localizers.scene_mil import SceneMil, scene_likeness
 from tag2box.methods.localizers.stack import BagStack, softmax_by_image, stack_views
 from tag2box.methods.localizers.starts import (
     NO_CLAMPS,
@@ -29,10 +31,12 @@ from tag2box.methods.localizers.starts import (
 from tag2box.methods.localizers.vmf_mil import VmfMil
 
 __all__ = [
+    "COMMON",
     "NO_BACKGROUND",
     "NO_CLAMPS",
     "Background",
     "BagStack",
+    "Candidates",
     "Clamps",
     "CommonBackground",
     "Em",
@@ -46,6 +50,9 @@ __all__ = [
     "NoBackground",
     "ObjectnessBackground",
     "OddsBackground",
+    "RivalBackground",
+    "SceneMil",
+    "SharedBackground",
     "Solution",
     "Start",
     "SummedBackground",
@@ -56,11 +63,14 @@ __all__ = [
     "e_step",
     "fit_gaussian_background",
     "given",
+    "learn_apart",
     "likeliest",
     "m_step",
     "random_regions",
     "run_em",
+    "scene_likeness",
     "softmax_by_image",
     "stack_views",
+    "taken_by_others",
     "whole_images",
 ]

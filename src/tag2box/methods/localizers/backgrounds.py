@@ -10,20 +10,11 @@ from typing import Protocol, final
 
 import numpy as np
 
-from tag2box.arrays import Array, Bools, frozen, log_odds, require_finite, require_number, require_shape
-from tag2box.boxes import box_coverage, box_overlaps
+from tag2box.arrays import Array, frozen, log_odds, require_finite, require_number, require_shape
 from tag2box.methods.localizers.foregrounds import gaussian_logits
 from tag2box.methods.view import FeatureMap, raw_features
 from tag2box.sphere import VmfMixture, VonMisesFisher
 from tag2box.types import ProposalBag, require_dimension
-
-HARDLY_TOUCHES = 0.3
-"""Regions of which the smaller lies in the other by less are beside each other."""
-SAME_PLACE = 0.5
-"""Regions that overlap by more are one place."""
-FEWEST_PLACES = 3.0
-"""With fewer beside it, a region cannot be called common or rare."""
-TINY = 1e-12
 
 
 class Background(Protocol):
@@ -109,42 +100,6 @@ class OddsBackground:
     def log_score(self, bag: ProposalBag) -> Array:
         """Log odds against being an object."""
         return -log_odds(bag.objectness.astype(np.float64), self.epsilon)
-
-
-@final
-@dataclass(frozen=True)
-class CommonBackground:
-    """What is common in its own photo (5.7): a floor, grass or sky is like many places beside it, a thing is not.
-
-    It needs neither base classes nor tags. A region with hardly anything beside it, such as the whole photo, cannot be
-    judged so, and counts as the most common.
-    """
-
-    narrowness: float = 8.0
-    """Of the kernel that says how alike two places are"""
-
-    def __post_init__(self) -> None:
-        require_number("narrowness", self.narrowness, above=0.0)
-
-    def log_score(self, bag: ProposalBag) -> Array:
-        """Log of the mean likeness to places beside the region, in deviations within the photo."""
-        inside = box_coverage(bag.boxes, bag.boxes)  # (n, n)
-        beside = np.maximum(inside, inside.T) < HARDLY_TOUCHES
-        once = 1.0 / (box_overlaps(bag.boxes, bag.boxes) > SAME_PLACE).sum(axis=1)  # (n,), each place counts once
-        features = bag.features.astype(np.float64)
-        likeness = np.exp(self.narrowness * (features @ features.T - 1.0))
-        places = beside @ once  # (n,)
-        common = np.log(np.maximum((beside * likeness) @ once, TINY)) - np.log(np.maximum(places, TINY))
-        return _in_deviations(common, places >= FEWEST_PLACES)
-
-
-def _in_deviations(values: Array, judged: Bools) -> Array:
-    """Values less their mean, over their deviation, both of those that are judged; the others get the highest."""
-    if not judged.any():
-        return np.zeros(len(values))
-    known = values[judged]
-    scaled = (values - known.mean()) / max(float(known.std()), TINY)
-    return np.where(judged, scaled, max(float(scaled[judged].max()), 0.0))
 
 
 @final

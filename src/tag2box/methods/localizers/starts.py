@@ -15,7 +15,7 @@ from typing import final
 import numpy as np
 import numpy.typing as npt
 
-from tag2box.arrays import Array, require_shape
+from tag2box.arrays import Array, Bools, require_shape
 from tag2box.errors import ShapeError
 from tag2box.methods.localizers.stack import BagStack
 
@@ -31,6 +31,8 @@ class Clamps:
     """Place of the photo in the support set → its row. A box that a person drew is a new row of the bag."""
     absent: frozenset[int] = frozenset()
     """Places of the photos without the object."""
+    taken: Mapping[int, Bools] = field(default_factory=dict)
+    """Place of the photo → (regions,), rows that show something else, which has a name of its own"""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "known", MappingProxyType(dict(self.known)))
@@ -39,14 +41,20 @@ class Clamps:
         """(regions,) log prior of one image: 0 where the object may be, -inf elsewhere."""
         if image in self.absent:
             return np.full(regions, -np.inf)
-        if image not in self.known:
-            return np.zeros(regions)
-        return np.where(np.arange(regions) == self.known[image], 0.0, -np.inf)
+        if image in self.known:
+            return np.where(np.arange(regions) == self.known[image], 0.0, -np.inf)
+        return self.free(image, regions)
+
+    def free(self, image: int, regions: int) -> Array:
+        """(regions,) 0 where nothing else is known to be, -inf elsewhere; 0 everywhere if no place is left."""
+        taken = self.taken.get(image)
+        return np.zeros(regions) if taken is None or taken.all() else np.where(taken, -np.inf, 0.0)
 
     def check(self, lengths: list[int]) -> None:
         """Refuse clamps on photos or rows that do not exist, or that contradict each other."""
-        strangers = [image for image in {*self.known, *self.absent} if not 0 <= image < len(lengths)]
+        strangers = [image for image in {*self.known, *self.absent, *self.taken} if not 0 <= image < len(lengths)]
         outside = [i for i, row in self.known.items() if i not in strangers and not 0 <= row < lengths[i]]
+        outside += [i for i, rows in self.taken.items() if i not in strangers and len(rows) != lengths[i]]
         both = sorted(self.absent & set(self.known))
         for images, complaint in (
             (strangers, "do not exist"),

@@ -1,6 +1,6 @@
 """vMF-MIL: the common object as a direction (the paper's method).
 
-M = images, n = regions of a bag, d = feature dimension
+M = images, n = regions of a bag, d = feature dimension, C = classes
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from tag2box.methods.localizers.em import Em, Solution, run_em, solve
 from tag2box.methods.localizers.foregrounds import VmfForeground
 from tag2box.methods.localizers.stack import BagStack
 from tag2box.methods.localizers.starts import NO_CLAMPS, Clamps, Start, whole_images
+from tag2box.methods.spread import Whitening
 from tag2box.methods.view import View, center_bag
 from tag2box.sphere import KappaRule, direction_and_length
 from tag2box.types import ProposalBag
@@ -39,6 +40,8 @@ class VmfMil:
     start: Start = whole_images
     center: Array | None = None
     """(d,), mean of the base features; None leaves features as they are."""
+    whitening: Whitening | None = None
+    """The space that EM works in, with the same centre; None for that of centred features"""
     max_steps: int = 20
     tol: float = 1e-7
     em: Em = run_em
@@ -59,10 +62,22 @@ class VmfMil:
             object.__setattr__(self, "center", frozen(self.center, np.float64))
 
     def learn(
-        self, positives: Sequence[ProposalBag], negatives: Sequence[ProposalBag], rng: np.random.Generator
+        self,
+        positives: Sequence[ProposalBag],
+        negatives: Sequence[ProposalBag],
+        rng: np.random.Generator,
+        clamps: Clamps = NO_CLAMPS,
     ) -> Solution[VmfForeground]:
         """The common object of the positives; negatives are not used."""
-        return self.solve(positives, rng)
+        return self.solve(positives, rng, clamps)
+
+    def seen(self, bag: ProposalBag) -> ProposalBag:
+        """A bag in the space that EM works in."""
+        return center_bag(bag, self.center) if self.whitening is None else self.whitening.bag(bag)
+
+    def among_centered(self, directions: Array) -> Array:
+        """(C, d) directions of that space, as they are among centred features."""
+        return directions if self.whitening is None else self.whitening.back(directions)
 
     def solve(
         self, bags: Sequence[ProposalBag], rng: np.random.Generator, clamps: Clamps = NO_CLAMPS
@@ -86,5 +101,5 @@ class VmfMil:
 
     def _view(self, bag: ProposalBag) -> View:
         """A bag as this model sees it."""
-        centered = center_bag(bag, self.center)
-        return View(centered.features, self.background_weight * self.background.log_score(centered))
+        seen = self.seen(bag)
+        return View(seen.features, self.background_weight * self.background.log_score(seen))

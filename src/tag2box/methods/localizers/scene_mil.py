@@ -1,0 +1,153 @@
+"""vMF-MIL that asks how alike the scenes of its photos are, before it believes that what they share is the thing.
+
+Photos of one floor share the floor better than anything that lies on it. There, what is rare counts: in its own photo,
+or among all of them. Photos of many places share nothing but the thing, and there other photos, without it, can tell
+what it is not.
+
+r = photos without the thing, C = classes, d = feature dimension. Equations: docs/method.md, section 5.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from typing import final
+
+import numpy as np
+
+from tag2box.arrays import Array, log_odds, require_number
+from tag2box.methods.localizers.backgrounds import Background, SummedBackground
+from tag2box.methods.localizers.competition import learn_apart
+from tag2box.methods.localizers.em import EmRun, Solution
+from tag2box.methods.localizers.foregrounds import VmfForeground
+from tag2box.methods.localizers.photo_backgrounds import COMMON, RivalBackground, SharedBackground
+from tag2box.methods.localizers.starts import NO_CLAMPS, Clamps, given
+from tag2box.methods.localizers.vmf_mil import VmfMil
+from tag2box.types import ABSENT, WHOLE_IMAGE, ProposalBag, require_dimension
+
+ALIKE_POWER, UNLIKE_POWER = 4, 3
+"""How steeply commonness gains and rivals lose as scenes become alike, (5.9)."""
+CERTAIN = 1e-4
+"""Objectness that is closer to 0 or 1 counts as this close."""
+ONE_SCENE = 0.5
+"""Photos that are so alike show one scene."""
+NEGLIGIBLE = 0.05
+"""A smaller weight of rivals is not worth the time."""
+ROUNDS = 2
+"""How often the rivals are looked for again."""
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class SceneMil:
+    """Finds what one region of every image shares, rare in its own image and missing in others."""
+
+    vmf: VmfMil
+    """With what is known of regions whatever the photos"""
+    commonness_weight: float
+    """Against what is common in its own photo, where all photos show one scene"""
+    sharedness_weight: float
+    """Against what all photos show, there too"""
+    rivalry_weight: float
+    """Against what other photos have too, where all photos show different scenes"""
+
+    def __post_init__(self) -> None:
+        require_number("commonness weight", self.commonness_weight)
+        require_number("sharedness weight", self.sharedness_weight)
+        require_number("rivalry weight", self.rivalry_weight)
+
+    @property
+    def center(self) -> Array | None:
+        """(d,), mean of the base features."""
+        return self.vmf.center
+
+    def seen(self, bag: ProposalBag) -> ProposalBag:
+        """A bag in the space that EM works in."""
+        return self.vmf.seen(bag)
+
+    def among_centered(self, directions: Array) -> Array:
+        """(C, d) directions that were found, as they are among centred features."""
+        return self.vmf.among_centered(directions)
+
+    def learn(
+        self,
+        positives: Sequence[ProposalBag],
+        negatives: Sequence[ProposalBag],
+        rng: np.random.Generator,
+        clamps: Clamps = NO_CLAMPS,
+    ) -> Solution[VmfForeground]:
+        """The common object of the positives, which the negatives do not show.
+
+        Where the photos show one scene, it is looked for twice, and the end with the more object-like regions counts.
+        """
+        present = [bag for place, bag in enumerate(positives) if place not in clamps.absent]
+        likeness = scene_likeness(self, present)
+        against: list[tuple[float, Background]] = [(self.commonness_weight, COMMON)]
+        if likeness >= ONE_SCENE:
+            against.append((self.sharedness_weight, SharedBackground.of([self.seen(bag) for bag in present])))
+        ends = []
+        for weight, background in against:
+            common = self._against(weight * likeness**ALIKE_POWER, background)
+            rivalry = self.rivalry_weight * (1.0 - likeness) ** UNLIKE_POWER
+            ends.append(self._solved(common, rivalry, positives, negatives, rng, clamps))
+        return max(ends, key=lambda end: _objectness(end, positives))
+
+    def _solved(
+        self,
+        vmf: VmfMil,
+        rivalry: float,
+        positives: Sequence[ProposalBag],
+        negatives: Sequence[ProposalBag],
+        rng: np.random.Generator,
+        clamps: Clamps,
+    ) -> Solution[VmfForeground]:
+        """Where EM ends, and from there on against the best that photos without the thing have to offer."""
+        found = vmf.solve(positives, rng, clamps)
+        if rivalry < NEGLIGIBLE or not negatives:
+            return found
+        for _ in range(ROUNDS):
+            rivals = RivalBackground(self._rivals(found, negatives), found.foreground.kappa)
+            against = replace(vmf, background=_sum(vmf.background, rivalry, rivals))
+            again = replace(against, start=given(found.foreground.theta)).solve(positives, rng, clamps)
+            found = replace(again, run=EmRun(found.steps + again.steps, again.converged))
+        return found
+
+    def learn_classes(
+        self,
+        bags: Sequence[ProposalBag],
+        tags: Sequence[Collection[str]],
+        classes: Sequence[str],
+        rng: np.random.Generator,
+    ) -> dict[str, Solution[VmfForeground]]:
+        """Several classes of the same images, no two of them in the same place."""
+        return learn_apart(self, bags, tags, classes, rng)
+
+    def _against(self, weight: float, background: Background) -> VmfMil:
+        return replace(self.vmf, background=_sum(self.vmf.background, weight, background))
+
+    def _rivals(self, found: Solution[VmfForeground], negatives: Sequence[ProposalBag]) -> Array:
+        """(r, d), the region of each photo without the thing that passes for it best."""
+        return np.stack([self.seen(bag).features[found.score(bag).argmax()] for bag in negatives])
+
+
+def scene_likeness(localizer: VmfMil | SceneMil, bags: Sequence[ProposalBag]) -> float:
+    """How alike whole photos are, (5.8): 0 if not at all, 1 if they are one photo; of a single one, 0."""
+    if len(bags) < 2:
+        return 0.0
+    for bag in bags:
+        require_dimension("first photo", bag, bags[0].dimension)
+    wholes = np.stack([localizer.seen(bag).features[WHOLE_IMAGE].astype(np.float64) for bag in bags])  # (M, d)
+    pairs = len(wholes) * (len(wholes) - 1)
+    total = wholes.sum(axis=0)
+    return float(np.clip((total @ total - len(wholes)) / pairs, 0.0, 1.0))
+
+
+def _objectness(found: Solution[VmfForeground], bags: Sequence[ProposalBag]) -> float:
+    """Mean log odds that the detector gives to the regions that were found."""
+    rows = found.localization.rows.tolist()
+    chosen = [bag.objectness[row] for bag, row in zip(bags, rows, strict=True) if row != ABSENT]
+    return float(log_odds(np.array(chosen, dtype=np.float64), CERTAIN).mean())
+
+
+def _sum(first: Background, weight: float, second: Background) -> SummedBackground:
+    return SummedBackground(((1.0, first), (weight, second)))
