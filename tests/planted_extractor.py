@@ -58,7 +58,10 @@ def planted_classes(*labels: str, threshold: float = 4.0) -> ClassSet:
     axes = np.eye(COLOURS, dtype=np.float32)[[4, 2, 1]]
     return ClassSet(
         planted_model(COLOURS).fingerprint,
-        tuple(KnownClass(label, axis, 1.0, threshold, {}) for label, axis in zip(labels, axes, strict=False)),
+        tuple(
+            KnownClass(label, axis, np.zeros((0, COLOURS), np.float32), 1.0, threshold, -2.0, {})
+            for label, axis in zip(labels, axes, strict=False)
+        ),
     )
 
 

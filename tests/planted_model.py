@@ -9,12 +9,14 @@ import numpy as np
 
 from samples import some_knowledge
 from tag2box.extract import BOX_GRAPH, PHOTO_GRAPH, Card, Extractor
-from tag2box.methods.calibration import Calibration, Judge
+from tag2box.methods.calibration import Calibration, Judge, Threshold
 from tag2box.methods.spread import Spread
 from tag2box.model import DETECTOR, LOCALIZER, Model, Settings
 
-EVEN = Calibration(Judge((0.0,) * 5, 0.0), Judge((0.0,) * 2, 0.0), 0.5, 0.0)
-"""Doubts everything by one half; a threshold is half the median score of the support photos."""
+ANY_LIKENESS = Threshold(0.0, -2.0)
+"""That every region reaches."""
+EVEN = Calibration(Judge((0.0,) * 5, 0.0), Judge((0.0,) * 2, 0.0), Threshold(0.5, 0.0), ANY_LIKENESS)
+"""Doubts everything by one half; a threshold is half the median score of the support photos, for any likeness."""
 
 
 def planted_model(
@@ -23,7 +25,8 @@ def planted_model(
     *,
     kappa: float = 10.0,
     calibration: Calibration = EVEN,
-    likeness_weight: float = 1.0,
+    sharpness: float = 5.0,
+    example_share: float = 0.0,
     objectness_weight: float = 0.0,
     rivalry_weight: float = 0.0,
     extractor: Extractor | None = None,
@@ -40,7 +43,7 @@ def planted_model(
     )
     localizer = {"kappa": kappa, "objectness_weight": objectness_weight}
     localizer |= {"commonness_weight": 0.0, "sharedness_weight": 0.0, "rivalry_weight": rivalry_weight}
-    settings = Settings({LOCALIZER: localizer, DETECTOR: {"ridge": 1.0, "likeness_weight": likeness_weight}})
+    settings = Settings({LOCALIZER: localizer, DETECTOR: {"sharpness": sharpness, "example_share": example_share}})
     model = Model(Path("nowhere"), card, known, settings, calibration)
     if extractor is not None:
         model.__dict__["extractor"] = extractor

@@ -35,6 +35,11 @@ def log_odds(probabilities: Array, epsilon: float) -> Array:
     return np.log(cut) - np.log1p(-cut)
 
 
+def evenly(count: int, most: int) -> list[int]:
+    """At most so many of ``count`` places, evenly spread over them."""
+    return np.unique(np.linspace(0, count - 1, min(count, most)).round().astype(np.int64)).tolist()
+
+
 def frozen(values: npt.ArrayLike, dtype: npt.DTypeLike) -> npt.NDArray[Any]:
     """A read-only array of ``dtype``: a copy, unless nobody can write to the values any more."""
     array = np.asarray(values, dtype=dtype, order="C")

@@ -58,7 +58,8 @@ def classes(tmp_path_factory: pytest.TempPathFactory) -> Path:
     extractor = open_extractor()
     direction = np.eye(extractor.card.dimension, dtype=np.float32)[0]
     path = tmp_path_factory.mktemp("known") / "mug.classes"
-    save_classes(path, ClassSet(extractor.fingerprint, (KnownClass("mug", direction, 10.0, 99.0, {}),)))
+    one = KnownClass("mug", direction, direction[None], 10.0, 99.0, 0.5, {})
+    save_classes(path, ClassSet(extractor.fingerprint, (one,)))
     return path
 
 

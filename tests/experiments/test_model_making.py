@@ -40,7 +40,7 @@ from tiny_training import write_photos
 IMAGES = 24
 TASKS = 4
 FEW = ("--tasks", str(TASKS), "--shots", "2")
-GRIDS = {LOCALIZER: {"kappa": (8.0, 16.0)}, DETECTOR: {"ridge": (0.3, 3.0)}}
+GRIDS = {LOCALIZER: {"kappa": (8.0, 16.0)}, DETECTOR: {"sharpness": (6.0, 12.0)}}
 """A few values of one setting; of the others, the first."""
 PHOTOS = Path(tag2box.__file__).parent / "assets" / "demo" / "photos"
 
@@ -129,7 +129,7 @@ def test_a_detector_and_its_twin_make_a_model(
     assert re.search(rf"^{LOCALIZER}: kappa .*; at the edge of its grid: {edges}$", done.stdout, re.M)  # in one line
     assert f"{made.knowledge.regions:,} of {made.knowledge.images:,} photos" in done.stdout
     assert made.settings.of(LOCALIZER)["kappa"] in GRIDS[LOCALIZER]["kappa"]
-    assert made.learner.ridge in GRIDS[DETECTOR]["ridge"]
+    assert made.learner.sharpness in GRIDS[DETECTOR]["sharpness"]
 
 
 def test_its_files_say_how_they_came_about(folder: Path) -> None:
@@ -270,7 +270,7 @@ def test_a_single_task_is_enough_for_a_detector(folder: Path) -> None:
     """A detector is judged on a fourth as many tasks; of one, that is still one."""
     done = make(folder, "--held-out", folder / "model", "--tasks", "1", "--shots", "2")
     assert done.returncode == 0, done.stderr
-    assert Model.open(folder / "made").learner.ridge in GRIDS[DETECTOR]["ridge"]
+    assert Model.open(folder / "made").learner.sharpness in GRIDS[DETECTOR]["sharpness"]
 
 
 def test_a_network_without_a_model_finds_things_once_it_is_made(tiny_model: Path, tmp_path: Path) -> None:

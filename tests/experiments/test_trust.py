@@ -10,18 +10,15 @@ import pytest
 
 from command_line import run
 from planted_bench import plant_bench
+from planted_trust import some_trials
 from tag2box.data import Dataset
+from tag2box.experiments.bench.calibrating import fit_calibration
 from tag2box.experiments.bench.trust import (
-    FLOORS,
     FRONT,
-    MOST_ALARMS,
-    SHARES,
     SHOTS,
     STRANGERS,
     WITHOUT,
-    TrustTrial,
     draw_doubtful_tasks,
-    fit_calibration,
     found_at_threshold,
     judged,
     reliability,
@@ -29,7 +26,7 @@ from tag2box.experiments.bench.trust import (
     trust_figures,
 )
 from tag2box.experiments.bench.workbench import HELD_OUT, Workbench
-from tag2box.methods.calibration import SUSPECT, Calibration, Judge, load_calibration
+from tag2box.methods.calibration import SUSPECT, Calibration, Judge, Threshold, load_calibration
 from tag2box.model import Settings, save_settings
 
 CHOSEN = {
@@ -40,7 +37,7 @@ CHOSEN = {
         "sharedness_weight": 1.0,
         "rivalry_weight": 1.0,
     },
-    "vmf-mil-likeness": {"ridge": 1.0, "likeness_weight": 0.5},
+    "vmf-mil-likeness": {"sharpness": 6.0, "example_share": 0.5},
 }
 
 
@@ -68,70 +65,21 @@ def test_a_tenth_of_the_tags_is_wrong_and_the_photos_without_the_thing_are_new(h
         assert all(image.tags == episode.classes for image in episode.support)
 
 
-def some_trials(seed: int = 0) -> list[TrustTrial]:
-    """Boxes are wrong by the third sign, tags by the first; new photos that show the class score 4 more than others."""
-    rng = np.random.default_rng(seed)
-    trials = []
-    for _ in range(200):
-        wrong_signs, absent_signs = rng.standard_normal((6, 5)), rng.standard_normal((6, 2))
-        scores = rng.normal([6.0, 2.0, 2.0, 2.0, 2.0], 1.0)
-        trials.append(
-            TrustTrial(
-                wrong_signs,
-                rng.random(6) < 1 / (1 + np.exp(3 * wrong_signs[:, 2] - 0.5)),
-                absent_signs,
-                rng.random(6) < 1 / (1 + np.exp(2 * absent_signs[:, 0] + 2)),
-                rng.normal(6.0, 1.0, 6),
-                rng.normal(2.0, 1.0, 3),
-                scores,
-                np.array([True, False, False, False, False]),
-                np.array([True, False, False, False, False]),
-            )
-        )
-    return trials
-
-
-def test_the_judges_learn_what_the_signs_mean() -> None:
-    fitted = fit_calibration(some_trials())
-    np.testing.assert_allclose(fitted.wrong.weights, [0, 0, -3, 0, 0], atol=0.4)
-    np.testing.assert_allclose(fitted.absent.weights, [-2, 0], atol=0.4)
-    fresh = some_trials(1)
-    chances, happened = judged(fresh, fitted.wrong, "wrong")
-    expected, shares, counts = reliability(chances, happened)
-    assert counts.sum() == len(chances) == 1200
-    np.testing.assert_allclose(shares, expected, atol=0.12)
-    assert share_in_front(chances, happened, 0.2) > 0.33
-    found = found_at_threshold(fresh, fitted)
-    assert found.alarms < 0.06
-    assert found.recall > 0.9
-
-
-def test_the_threshold_finds_the_most_that_few_alarms_allow() -> None:
-    """Slowly: every threshold of the grid, without what a person's own photos say."""
-    trials = [replace(trial, other_scores=np.zeros(0)) for trial in some_trials()]
-    fitted = fit_calibration(trials)
-    best = found_at_threshold(trials, fitted)
-    assert best.alarms <= MOST_ALARMS
-    for share in SHARES:
-        for floor in FLOORS:
-            other = found_at_threshold(
-                trials, replace(fitted, threshold_share=float(share), threshold_floor=float(floor))
-            )
-            assert other.alarms > MOST_ALARMS or other.recall <= best.recall
-
-
 def test_what_is_found_by_hand() -> None:
     trial = replace(
         some_trials()[0],
         support_scores=np.zeros(0),
-        other_scores=np.zeros(0),
-        query_scores=np.array([5.0, 4.0, 2.0, 6.0]),
-        query_hits=np.array([True, False, True, False]),
-        query_shows=np.array([True, True, True, False]),
+        support_likenesses=np.zeros(0),
+        other_likenesses=np.zeros(0),
+        query_scores=np.array([5.0, 4.0, 2.0, 6.0, 7.0]),
+        query_likenesses=np.array([0.6, 0.6, 0.9, 0.5, 0.4]),
+        query_hits=np.array([True, False, True, False, True]),
+        query_shows=np.array([True, True, True, False, True]),
     )
-    found = found_at_threshold([trial], Calibration(Judge((), 0.0), Judge((), 0.0), 0.5, 3.0))
-    assert (found.right, found.wrong, found.missed, found.alarms) == (1, 2, 2, 1.0)
-    assert (found.precision, found.recall) == pytest.approx((1 / 3, 1 / 3))
+    calibration = Calibration(Judge((), 0.0), Judge((), 0.0), Threshold(0.5, 3.0), Threshold(0.5, 0.5))
+    found = found_at_threshold([trial], calibration)
+    assert (found.right, found.wrong, found.missed, found.alarms) == (1, 2, 3, 1.0)
+    assert (found.precision, found.recall, found.f1) == pytest.approx((1 / 3, 1 / 4, 2 / 7))
 
 
 def test_shares_and_thresholds_by_hand() -> None:

@@ -156,12 +156,12 @@ def test_settings_that_find_nothing_are_not_chosen(bench: Workbench, monkeypatch
 # On which tasks
 
 
-def test_what_users_get_is_chosen_on_photos_of_one_scene_too() -> None:
+def test_what_users_get_is_chosen_on_photos_of_one_scene_too(bench: Workbench) -> None:
     for name in tuned_methods():
         ours = name in {"vmf-mil-scenes", "vmf-mil-likeness"}
-        assert sources_of(name) == (((HELD_OUT,), SAME_SCENE) if ours else ((HELD_OUT,),))
-    assert datasets_for(["mi-svm", "gaussian"]) == [HELD_OUT]
-    assert datasets_for(["mi-svm", "vmf-mil-likeness", "vmf-mil-scenes"]) == [HELD_OUT, *SAME_SCENE]
+        assert sources_of(bench, name) == (((HELD_OUT,), SAME_SCENE) if ours else ((HELD_OUT,),))
+    assert datasets_for(bench, ["mi-svm", "gaussian"]) == [HELD_OUT]
+    assert datasets_for(bench, ["mi-svm", "vmf-mil-likeness", "vmf-mil-scenes"]) == [HELD_OUT, *SAME_SCENE]
 
 
 class SceneOracle(Oracle):

@@ -18,6 +18,7 @@ from tag2box.experiments.bench import workbench
 from tag2box.experiments.bench.specification import Specification
 from tag2box.experiments.bench.workbench import (
     BASE,
+    HELD_OUT,
     PATHS_NAME,
     SAME_SCENE,
     Workbench,
@@ -169,3 +170,12 @@ def test_an_experiment_can_ask_for_photos_of_one_scene(bench: Workbench, tmp_pat
     changed = [row(name) for name in SAME_SCENE]
     assert changed[0] != before[0]
     assert changed[1:] == before[1:]
+
+
+def test_photos_that_people_took_help_to_choose_where_there_are_some(tmp_path: Path) -> None:
+    bench = Workbench(tmp_path, tmp_path / "store")
+    assert list(bench.like_users) == [(HELD_OUT,), SAME_SCENE]
+    for name in ("cards", "debris"):
+        (tmp_path / "practical" / name).mkdir(parents=True)
+        (tmp_path / "practical" / name / "boxes.json").write_text("{}")
+    assert list(bench.like_users) == [(HELD_OUT,), SAME_SCENE, ("practical debris", "practical cards")]

@@ -10,9 +10,18 @@ import pytest
 
 from tag2box.errors import InputError, ModelError
 from tag2box.extract import shipped_model
-from tag2box.methods.calibration import CALIBRATION_NAME, Calibration, Judge, load_calibration, save_calibration
+from tag2box.methods.calibration import (
+    CALIBRATION_NAME,
+    Calibration,
+    Judge,
+    Threshold,
+    load_calibration,
+    save_calibration,
+)
 
-SOME = Calibration(Judge((1.0, 0.0, -2.0, 0.0, 0.5), 0.25), Judge((-3.0, 1.0), -1.0), 0.25, 2.0)
+SOME = Calibration(
+    Judge((1.0, 0.0, -2.0, 0.0, 0.5), 0.25), Judge((-3.0, 1.0), -1.0), Threshold(0.25, 2.0), Threshold(0.0, 0.5)
+)
 
 
 def test_a_chance_by_hand() -> None:
@@ -20,17 +29,17 @@ def test_a_chance_by_hand() -> None:
 
 
 def test_a_threshold_goes_part_of_the_way_to_the_median() -> None:
-    assert SOME.threshold(np.array([1.0, 6.0, 100.0])) == pytest.approx(0.25 * 6.0 + 0.75 * 2.0)
+    assert SOME.score.of(np.array([1.0, 6.0, 100.0])) == pytest.approx(0.25 * 6.0 + 0.75 * 2.0)
 
 
 def test_photos_without_the_class_push_its_threshold_up_but_not_above_its_own_photos() -> None:
     own = np.array([1.0, 6.0, 100.0])
-    plain = SOME.threshold(own)
-    assert SOME.threshold(own, np.full(20, -5.0)) == plain  # they never lower it
+    plain = SOME.score.of(own)
+    assert SOME.score.of(own, np.full(20, -5.0)) == plain  # they never lower it
     quiet = np.linspace(0.0, 5.0, 11)
-    assert SOME.threshold(own, quiet) == pytest.approx(4.5)  # one in ten reaches it
-    assert SOME.threshold(own, np.full(20, 50.0)) == 6.0
-    assert SOME.threshold(np.zeros(0), np.full(20, 50.0)) == 2.0  # nothing is known of its own scores
+    assert SOME.score.of(own, quiet) == pytest.approx(4.75)  # one in twenty reaches it
+    assert SOME.score.of(own, np.full(20, 50.0)) == 6.0
+    assert SOME.score.of(np.zeros(0), np.full(20, 50.0)) == 2.0  # nothing is known of its own scores
 
 
 def test_it_survives_a_file(tmp_path: Path) -> None:
@@ -40,7 +49,13 @@ def test_it_survives_a_file(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "change",
-    [{"format": "another"}, {"wrong": {"weights": [1.0], "bias": 0.0}}, {"absent": 3}, {"threshold_floor": "x"}],
+    [
+        {"format": "another"},
+        {"wrong": {"weights": [1.0], "bias": 0.0}},
+        {"absent": 3},
+        {"likeness": {"share": 0.5}},
+        {"score": {"share": 1.0, "floor": "x"}},
+    ],
 )
 def test_a_file_that_holds_none_is_named(tmp_path: Path, change: dict[str, object]) -> None:
     save_calibration(tmp_path / "c.json", SOME, {})

@@ -21,9 +21,7 @@ D = 8
 
 
 def learned(kappa: float, bags: list[ProposalBag], clamps: Clamps = Clamps()) -> LikenessDetector:  # noqa: B008 - frozen
-    rng = np.random.default_rng(4)
-    spread = Spread(rng.standard_normal(D) / 10, np.cov(rng.standard_normal((D, 40))))
-    learner = LikenessLearner(VmfMil(kappa, NO_BACKGROUND, center=np.full(D, 0.05)), spread, 1.0, 0.5, OddsBackground())
+    learner = LikenessLearner(VmfMil(kappa, NO_BACKGROUND, center=np.full(D, 0.05)), 6.0, 0.5, OddsBackground())
     return learner.learn(bags, (), np.random.default_rng(0), clamps)
 
 
@@ -90,19 +88,23 @@ def test_the_others_do_not_choose_what_is_taken() -> None:
 
 def test_in_whitened_features_directions_are_of_that_space_and_scores_of_the_head() -> None:
     bags = some_bags(5, seed=6)
-    plain = learned(15.0, bags).learner
-    whitening = plain.spread.whitening(np.full(D, 0.05))
+    rng = np.random.default_rng(4)
+    spread = Spread(rng.standard_normal(D) / 10, np.cov(rng.standard_normal((D, 40))))
+    plain, whitening = learned(15.0, bags).learner, spread.whitening(np.full(D, 0.05))
     localizer = VmfMil(15.0, NO_BACKGROUND, center=np.full(D, 0.05), whitening=whitening)
     detector = replace(plain, localizer=SceneMil(localizer, 1.0, 1.0, 1.0)).learn(bags, (), np.random.default_rng(0))
-    signs = read_signs(detector, bags)
+    signs, rows = read_signs(detector, bags), detector.localization.rows.tolist()
     for i, bag in enumerate(bags):
         total = np.zeros(D)
         for j, other in enumerate(bags):
             if j != i:
                 total += detector.localization.weights[j] @ whitening.bag(other).features.astype(np.float64)
         np.testing.assert_allclose(signs.directions[i], total / np.linalg.norm(total), atol=1e-6)
-        head = detector.learner.head(["x"], whitening.back(signs.directions[[i]]))
-        assert signs.scores[i] == pytest.approx(head.score(bag)[:, 0].max(), abs=1e-5)
+        others = [whitening.bag(b).features[r] for j, (b, r) in enumerate(zip(bags, rows, strict=True)) if j != i]
+        head = detector.learner.head(["x"], signs.directions[[i]], [np.stack(others)])
+        scores = head.score(bag)[:, 0]
+        assert signs.scores[i] == pytest.approx(scores.max(), abs=1e-5)
+        assert signs.likenesses[i] == pytest.approx(head.likeness(bag)[scores.argmax(), 0], abs=1e-5)
 
 
 def test_two_photos_are_judged_by_each_other() -> None:
@@ -113,19 +115,25 @@ def test_two_photos_are_judged_by_each_other() -> None:
 
 
 def test_a_left_out_photo_is_scored_by_the_direction_without_it() -> None:
-    """Slowly: the whole head of all left-out directions, of which one counts for each photo."""
+    """Slowly, from the definition: by the direction of the others and the likest of their regions."""
     bags = some_bags(5, seed=3)
     detector = learned(15.0, bags)
-    signs = read_signs(detector, bags)
-    head = detector.learner.head([str(i) for i in range(5)], signs.directions)
-    expected = [head.score(bag)[:, i].max() for i, bag in enumerate(bags)]
-    np.testing.assert_allclose(signs.scores, expected, atol=1e-5)
+    signs, rows = read_signs(detector, bags), detector.localization.rows.tolist()
+    seen = [bag.features.astype(np.float64) - 0.05 for bag in bags]
+    seen = [moved / np.linalg.norm(moved, axis=1, keepdims=True) for moved in seen]
+    for i, bag in enumerate(bags):
+        examples = [seen[j][rows[j]] for j in range(5) if j != i]
+        odds = np.log(np.clip(bag.objectness, 1e-4, 1 - 1e-4) / (1 - np.clip(bag.objectness, 1e-4, 1 - 1e-4)))
+        likeness = [0.5 * x @ signs.directions[i] + 0.5 * max(x @ e for e in examples) for x in seen[i]]
+        scores = 6.0 * np.array(likeness) + odds
+        assert signs.scores[i] == pytest.approx(scores.max(), abs=1e-3)
+        assert signs.likenesses[i] == pytest.approx(likeness[int(scores.argmax())], abs=1e-4)
 
 
 def test_one_photo_whose_region_is_known_has_nobody_to_ask() -> None:
     bags = some_bags(1)
     signs = read_signs(learned(15.0, bags, Clamps({0: 2})), bags)
-    assert len(signs.scores) == 0
+    assert len(signs.scores) == len(signs.likenesses) == 0
     assert np.isfinite(signs.wrong).all()
     np.testing.assert_allclose(np.linalg.norm(signs.directions, axis=1), 1.0)
 

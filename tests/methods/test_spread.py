@@ -147,3 +147,19 @@ def test_em_in_that_space_is_em_on_bags_that_were_brought_there() -> None:
 def test_what_is_no_spread_is_refused(mean: Array, covariance: Array) -> None:
     with pytest.raises(InputError):
         Spread(mean, covariance)
+
+
+@pytest.mark.parametrize("center", [None, np.full(D, 0.2)])
+@given(seeds)
+def test_rows_alone_are_seen_as_those_of_a_bag(center: Array | None, seed: int) -> None:
+    bag, whitening = random_bag(np.random.default_rng(seed)), some_spread(seed).whitening(center)
+    np.testing.assert_allclose(whitening.rows(bag.features), whitening.bag(bag).features, atol=1e-6)
+
+
+@given(seeds)
+def test_a_direction_comes_back_from_where_it_went(seed: int) -> None:
+    directions = random_units(np.random.default_rng(seed), 3, D)
+    whitening = some_spread(seed, loud=5.0).whitening(None)
+    np.testing.assert_allclose(whitening.back(whitening.forth(directions)), directions, atol=1e-7)
+    expected = unit(root_of_inverse(some_spread(seed, loud=5.0)) @ directions[0])
+    np.testing.assert_allclose(whitening.forth(directions)[0], expected, atol=1e-7)

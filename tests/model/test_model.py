@@ -35,7 +35,7 @@ CHOSEN = {
     "sharedness_weight": 1.5,
     "rivalry_weight": 2.0,
 }
-HEAD = {"ridge": 1.0, "likeness_weight": 0.5}
+HEAD = {"sharpness": 6.0, "example_share": 0.5}
 
 
 @pytest.fixture
@@ -56,7 +56,7 @@ def test_a_model_is_one_folder(folder: Path) -> None:
     assert isinstance(localizer, SceneMil)
     assert localizer.vmf.kappa == 20.0
     assert (localizer.commonness_weight, localizer.sharedness_weight, localizer.rivalry_weight) == (0.5, 1.5, 2.0)
-    assert model.learner.weight == 0.5
+    assert (model.learner.sharpness, model.learner.example_share) == (6.0, 0.5)
 
 
 @pytest.mark.parametrize("name", [KNOWLEDGE_NAME, CALIBRATION_NAME])
@@ -105,10 +105,9 @@ def test_the_benchmark_measures_what_users_get() -> None:
     theirs, ours = (one.learn(bags[:4], (), np.random.default_rng(0)) for one in (measured, model.learner))
     np.testing.assert_array_equal(theirs.solution.foreground.theta, ours.solution.foreground.theta)
     np.testing.assert_array_equal(theirs.score(bags[4]), ours.score(bags[4]))
-    assert ours.learner.localizer.center is not None
-    np.testing.assert_array_equal(ours.head.center, ours.learner.localizer.center)
-    product = ours.learner.head(["a", "b"], np.stack([ours.direction] * 2)).score(bags[4])
-    np.testing.assert_allclose(product[:, 1], theirs.score(bags[4]), rtol=1e-12)
+    rows = [bag.features[row] for bag, row in zip(bags, ours.localization.rows.tolist(), strict=False)]
+    product = ours.learner.head_of_kept(["a", "b"], np.stack([ours.direction] * 2), [np.stack(rows)] * 2)
+    np.testing.assert_allclose(product.score(bags[4])[:, 1], theirs.score(bags[4]), rtol=1e-5)
 
 
 def test_settings_come_back_with_how_they_were_chosen(tmp_path: Path) -> None:

@@ -32,17 +32,21 @@ PROVENANCE = {"photos": 8, "mean_doubt": 0.125, "learned": "2026-01-01T00:00:00+
 
 def known_class(label: str, seed: int = 0) -> KnownClass:
     direction = random_units(np.random.default_rng(seed), 1, DIMENSION)[0].astype(np.float32)
-    return KnownClass(label, direction, 12.5 + seed, 3.25, PROVENANCE)
+    examples = random_units(np.random.default_rng(seed + 100), 1 + seed % 8, DIMENSION).astype(np.float32)
+    return KnownClass(label, direction, examples, 12.5 + seed, 3.25, 0.5, PROVENANCE)
 
 
 def class_set(*labels: str, fingerprint: str = "extractor-1") -> ClassSet:
     return ClassSet(fingerprint, tuple(known_class(label, seed) for seed, label in enumerate(labels)))
 
 
-def numbers(known: ClassSet) -> dict[str, tuple[bytes, float, float, float, dict[str, Any]]]:
+def numbers(known: ClassSet) -> dict[str, list[Any]]:
     """All that is known of each class, to the last bit."""
     return {
-        one.label: (one.direction.tobytes(), one.kappa, one.threshold, one.min_score, dict(one.provenance))
+        one.label: [
+            *(one.direction.tobytes(), one.examples.tobytes(), one.examples.shape),
+            *(one.kappa, one.threshold, one.least_likeness, one.min_score, dict(one.provenance)),
+        ]
         for one in known.classes
     }
 
@@ -144,14 +148,17 @@ def test_a_class_counts_as_found_from_another_score_on(tmp_path: Path) -> None:
     assert numbers(again.found_from("pen", 0.5)) == numbers(before)  # as it was learned, not from where it was
 
 
-def test_a_file_that_does_not_say_from_which_score_on_means_one_half(tmp_path: Path) -> None:
-    save_classes(tmp_path / "file", class_set("mug").found_from("mug", 0.7))
-    header, tail = parts((tmp_path / "file").read_bytes())
-    (fact,) = json.loads(header["__metadata__"]["classes"])
-    assert fact.pop("min_score") == 0.7
-    header["__metadata__"]["classes"] = json.dumps([fact])
-    (tmp_path / "file").write_bytes(joined(header, tail))
-    assert numbers(load_classes(tmp_path / "file")) == numbers(class_set("mug"))
+def test_examples_are_kept_as_a_store_keeps_features(tmp_path: Path) -> None:
+    """Sixteen bits each, before and after a file, so that a class detects the same."""
+    rows = random_units(np.random.default_rng(9), 3, DIMENSION).astype(np.float32)
+    one = KnownClass("mug", rows[0], rows, 1.0, 2.0, 0.5, PROVENANCE)
+    np.testing.assert_array_equal(one.examples, rows.astype(np.float16).astype(np.float32))
+    save_classes(tmp_path / "file", ClassSet("extractor-1", (one, known_class("pen"))))
+    np.testing.assert_array_equal(load_classes(tmp_path / "file").classes[0].examples, one.examples)
+    with pytest.raises(InputError, match="examples of 'mug'"):
+        KnownClass("mug", rows[0], rows[:, :7], 1.0, 2.0, 0.5, PROVENANCE)
+    with pytest.raises(InputError, match="examples of 'mug'"):
+        KnownClass("mug", rows[0], 2 * rows, 1.0, 2.0, 0.5, PROVENANCE)
 
 
 @pytest.mark.parametrize("score", [0.0, 1.0, -0.1, 1.5, float("nan"), float("inf")])
@@ -223,7 +230,7 @@ def swollen(content: bytes, rng: random.Random) -> bytes:
 
 def with_odd_header(content: bytes, rng: random.Random) -> bytes:
     header, tail = parts(content)
-    place = rng.choice([header, header["__metadata__"], header["directions"]])
+    place = rng.choice([header, header["__metadata__"], header["directions"], header["examples"]])
     place[rng.choice([*place, "more"])] = rng.choice(ODD_VALUES)
     return joined(header, tail)
 

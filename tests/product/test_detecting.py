@@ -14,7 +14,6 @@ from PIL import Image
 from in_process import run_here
 from planted_extractor import PlantedExtractor, planted_classes, planted_world
 from planted_model import planted_model
-from tag2box.arrays import Array
 from tag2box.cli.endings import STOPPED_WORDS
 from tag2box.data.formats.coco_results import coco_results, ids_in_order
 from tag2box.errors import PhotoError
@@ -33,7 +32,8 @@ MODEL = planted_model(D)
 def known(*thresholds: float) -> ClassSet:
     axes = np.eye(D, dtype=np.float32)
     return ClassSet(
-        MODEL.fingerprint, tuple(KnownClass("abc"[c], axes[c], 1.0, t, {}) for c, t in enumerate(thresholds))
+        MODEL.fingerprint,
+        tuple(KnownClass("abc"[c], axes[c], axes[[c]], 1.0, t, -2.0, {}) for c, t in enumerate(thresholds)),
     )
 
 
@@ -50,6 +50,36 @@ def test_a_score_of_one_half_is_the_threshold() -> None:
     assert len(Detector(known(5.1), MODEL).detect(photo)) == 0
     assert len(Detector(known(4.9), MODEL).detect(photo)) == 1
     assert len(Detector(ClassSet(MODEL.fingerprint, ()), MODEL).detect(photo)) == 0
+
+
+def test_what_is_not_like_the_class_is_not_found_however_much_it_looks_like_an_object() -> None:
+    """Likeness has a threshold of its own, and counts twice as much against it (9.7)."""
+    model = planted_model(D, objectness_weight=1.0)
+    axis = np.eye(D, dtype=np.float32)[0]
+    sure = 1 / (1 + np.exp(-6.0))
+    boxes = [[0.0, 0.0, 100.0, 100.0], [10.0, 10.0, 30.0, 30.0], [60.0, 60.0, 90.0, 90.0]]
+    features = [[0.0, 0.0, -1.0], [1.0, 0.0, 0.0], [0.6, 0.8, 0.0]]
+    photo = ProposalBag.from_raw("photo", boxes, features, np.array([0.5, 0.5, sure]))
+
+    def scores(least: float) -> dict[float, float]:
+        one = KnownClass("a", axis, axis[None], 1.0, 4.0, least, {})
+        found = Detector(ClassSet(model.fingerprint, (one,)), model).detect(photo, 0.0)
+        return {each.box[0]: each.score for each in found}
+
+    free, picky = scores(-2.0), scores(0.7)
+    assert free[10.0] == picky[10.0] == pytest.approx(1 / (1 + np.exp(4.0 - 5.0)), abs=1e-5)
+    assert free[60.0] == pytest.approx(1 / (1 + np.exp(4.0 - 3.0 - 6.0)), abs=1e-4)
+    assert picky[60.0] == pytest.approx(1 / (1 + np.exp(2 * 5.0 * (0.7 - 0.6))), abs=1e-5)
+    assert picky[60.0] < 0.5 < free[60.0]
+
+
+def test_an_example_is_found_where_the_shared_direction_would_miss_it() -> None:
+    model = planted_model(D, example_share=0.5)
+    axes = np.eye(D, dtype=np.float32)
+    photo = bag(([10, 10, 30, 30], [0, 1, 0]))
+    for examples, found in ((axes[[0]], 0), (axes[:2], 1)):
+        one = KnownClass("a", axes[0], examples, 1.0, 2.0, 0.4, {})
+        assert len(Detector(ClassSet(model.fingerprint, (one,)), model).detect(photo)) == found
 
 
 def test_the_score_from_which_on_a_class_counts_becomes_one_half() -> None:
@@ -109,9 +139,9 @@ def test_the_head_is_built_once(monkeypatch: pytest.MonkeyPatch) -> None:
     built: list[Sequence[str]] = []
     plain = LikenessLearner.head
 
-    def counted(learner: LikenessLearner, classes: Sequence[str], directions: Array) -> LikenessHead:
+    def counted(learner: LikenessLearner, classes: Sequence[str], *rest: Any) -> LikenessHead:
         built.append(classes)
-        return plain(learner, classes, directions)
+        return plain(learner, classes, *rest)
 
     monkeypatch.setattr(LikenessLearner, "head", counted)
     detector, photo = Detector(known(2.0, 2.0), MODEL), bag(([10, 10, 30, 30], [1, 0, 0]))

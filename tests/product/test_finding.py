@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from planted_model import planted_model
+from planted_model import ANY_LIKENESS, planted_model
 from samples import random_units, unit
 from tag2box.data import FoundBox
 from tag2box.data.tags import shared_tags
 from tag2box.errors import TagsError
-from tag2box.methods.calibration import Calibration, Judge
+from tag2box.methods.calibration import Calibration, Judge, Threshold
 from tag2box.methods.spread import Spread
 from tag2box.product.events import Advanced, Began, Ended, Event, Learned, Moved, Stopped
 from tag2box.product.few_shot_detector import MemoryBags
@@ -75,7 +75,7 @@ HERE, THERE, FAR = ([10, 10, 40, 40], [60, 10, 90, 40], [10, 60, 40, 90])
 PART = [60, 10, 80, 30]
 """Lies in THERE, and overlaps it by less than detections of one class are suppressed for."""
 KINDS = {"mug": 0, "pen": 1}
-CALIBRATION = Calibration(Judge((0.0,) * 5, -2.0), Judge((0.0,) * 2, -2.0), 0.5, 0.0)
+CALIBRATION = Calibration(Judge((0.0,) * 5, -2.0), Judge((0.0,) * 2, -2.0), Threshold(0.5, 0.0), ANY_LIKENESS)
 MODEL = planted_model(D, Spread(np.zeros(D), np.eye(D) / D), kappa=30.0, calibration=CALIBRATION)
 TAGS: dict[str, set[str]] = {"a": {"mug"}, "b": {"mug"}, "c": {"mug", "pen"}, "d": {"pen"}, "e": {"pen"}, "f": set()}
 
@@ -253,7 +253,7 @@ def test_one_photo_is_enough_if_somebody_says_where() -> None:
     assert found.classes == ("mug",)
     assert found.left_out == ("pen",)
     (mug,) = found.learned
-    assert mug.threshold == CALIBRATION.threshold_floor  # there is nobody to ask how a left-out photo scores
+    assert mug.threshold == CALIBRATION.score.floor  # there is nobody to ask how a left-out photo scores
     np.testing.assert_allclose(mug.direction, BAGS.bag("a").features[1], atol=1e-6)
 
 

@@ -31,7 +31,10 @@ def learned(label: str, doubts: Sequence[float], names: Sequence[str], absence: 
     boxes = tuple(FoundBox(label, (20.0, 20.0, 80.0, 80.0), 0.9, float(doubt), absence) for doubt in doubts)
     film = np.tile(np.array([1, 1, 9, 9], dtype=np.float32), (7, len(doubts), 1))
     photos = tuple(names[: len(doubts)])
-    return LearnedClass(Lesson(label, photos), boxes, np.zeros(2), 1.0, 0.0, (0.0,) * 7, film, True, (), 0.0)
+    nothing = np.zeros((0, 2), np.float32)
+    return LearnedClass(
+        Lesson(label, photos), boxes, np.zeros(2), nothing, 1.0, 0.0, 0.0, (0.0,) * 7, film, True, (), 0.0
+    )
 
 
 @pytest.fixture

@@ -29,9 +29,8 @@ def learned(
     absent = list(absences) or [0.0] * len(doubts)
     boxes = tuple(FoundBox(label, (0.0, 0.0, 1.0, 1.0), 1.0, d, a) for d, a in zip(doubts, absent, strict=True))
     lesson = Lesson(label, names, regions=dict.fromkeys(drawn, 0))
-    return LearnedClass(
-        lesson, boxes, np.zeros(2), 1.0, 0.0, (), np.zeros((0, len(names), 4), np.float32), True, (), scene
-    )
+    nothing, film = np.zeros((0, 2), np.float32), np.zeros((0, len(names), 4), np.float32)
+    return LearnedClass(lesson, boxes, np.zeros(2), nothing, 1.0, 0.0, 0.0, (), film, True, (), scene)
 
 
 def verdict(*doubts: float, absences: Sequence[float] = (), scene: float = 0.0) -> Verdict:

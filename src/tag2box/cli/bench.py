@@ -16,20 +16,18 @@ from tag2box.cli.terminal import plain_console, step_progress
 from tag2box.data import held_out_classes, load_split, read_dataset
 from tag2box.errors import SpecificationError
 from tag2box.experiments.bench import reports
+from tag2box.experiments.bench.calibrating import calibration_facts, calibration_trials, fit_calibration
 from tag2box.experiments.bench.results import Row, RowResult
 from tag2box.experiments.bench.running import run_rows
 from tag2box.experiments.bench.specification import Specification, read_specification
 from tag2box.experiments.bench.trust import (
     FRONT,
     TrustTrial,
-    calibration_facts,
-    calibration_trials,
-    fit_calibration,
     trust_figures,
     trust_trials,
 )
 from tag2box.experiments.bench.tuning import Tasks, choose_all, datasets_for, require_tunable, tuned_methods
-from tag2box.experiments.bench.workbench import BASE, HELD_OUT, SAME_SCENE, SPLIT, Workbench, annotation_file
+from tag2box.experiments.bench.workbench import BASE, SPLIT, Workbench, annotation_file
 from tag2box.experiments.composed import BOXES_NAME, compose, plan_same_scene, plan_three_things
 from tag2box.extract import model_folder
 from tag2box.files import write_text
@@ -161,7 +159,7 @@ def tune(
     bench = Workbench(data, store, model)
     names = method or list(tuned_methods())
     require_tunable(bench, names)
-    for dataset in datasets_for(names):
+    for dataset in datasets_for(bench, names):
         _prepare(bench, dataset, console)
     progress, say = partial(step_progress, console=console), partial(console.print, soft_wrap=True)
     choose_all(bench, names, Tasks(shots, tasks, seed), output, progress, say)
@@ -199,7 +197,7 @@ def calibrate(
     console = plain_console()
     bench = Workbench(data, store, model)
     classes = require_tunable(bench, [DETECTOR])
-    for name in (HELD_OUT, *SAME_SCENE):
+    for name in datasets_for(bench, [DETECTOR]):
         _prepare(bench, name, console)
     trials = calibration_trials(bench, bench.settings(settings), tasks, seed, partial(step_progress, console=console))
     fitted = fit_calibration(trials)

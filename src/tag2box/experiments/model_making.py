@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import final
 
 from tag2box.errors import ModelError
-from tag2box.experiments.bench.trust import calibration_facts, calibration_trials, fit_calibration
+from tag2box.experiments.bench.calibrating import calibration_facts, calibration_trials, fit_calibration
 from tag2box.experiments.bench.tuning import Tasks, choose_all, datasets_for, require_tunable, tuned_methods
 from tag2box.experiments.bench.workbench import BASE, Workbench
 from tag2box.extract import BOX_GRAPH, CARD_NAME, PHOTO_GRAPH
@@ -78,7 +78,7 @@ def _choose(asked: Making, progress: Progress, say: Callable[[str], None]) -> Pa
     twin = Workbench(asked.data, asked.store, asked.held_out)
     methods, tasks = tuned_methods(), Tasks(asked.shots, asked.tasks, asked.seed)
     classes = require_tunable(twin, methods)
-    for name in datasets_for(methods):
+    for name in datasets_for(twin, methods):
         twin.extract_missing(name, progress)
     folder = twin.folder / "chosen"
     folder.mkdir(parents=True, exist_ok=True)

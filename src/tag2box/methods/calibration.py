@@ -18,12 +18,12 @@ from tag2box.errors import ModelError, reason_of
 from tag2box.files import write_json
 from tag2box.methods.signs import ABSENT_SIGNS, WRONG_SIGNS
 
-FORMAT = "tag2box-calibration-1"
+FORMAT = "tag2box-calibration-2"
 CALIBRATION_NAME = "calibration.json"
 """In the folder of a model."""
-FALSE_ALARMS = 0.1
+FALSE_ALARMS = 0.05
 """Share of the photos that are known not to show a class in which it may be seen."""
-NO_SCORES = frozen(np.zeros(0), np.float64)
+NOTHING_KNOWN = frozen(np.zeros(0), np.float64)
 SUSPECT = 0.5
 """From this chance of absence on a tag is called suspicious."""
 
@@ -47,30 +47,44 @@ class Judge:
 
 @final
 @dataclass(frozen=True)
+class Threshold:
+    """How a class gets a threshold of its own (14.3)."""
+
+    share: float
+    """How far it follows what the class's own photos reach …"""
+    floor: float
+    """… and what it starts from"""
+
+    def __post_init__(self) -> None:
+        for value in (self.share, self.floor):
+            require_number("part of a threshold", value)
+
+    def of(self, own: Array, others: Array = NOTHING_KNOWN) -> float:
+        """The threshold of a class.
+
+        What its photos reach, each left out once, says where the class begins; without any, which is so where one photo
+        is all that there is, the floor stands alone. Photos that are known not to show the class push it up, until
+        few of them reach it; but never so far that half of its own photos would be missed.
+        """
+        typical = float(np.median(own)) if len(own) else self.floor
+        plain = self.share * typical + (1.0 - self.share) * self.floor
+        if not len(others):
+            return plain
+        quiet = float(np.quantile(others, 1.0 - FALSE_ALARMS))
+        return max(plain, min(quiet, typical))
+
+
+@final
+@dataclass(frozen=True)
 class Calibration:
-    """Whether a box is wrong, whether the thing is absent, and from which score on a detection counts."""
+    """Whether a box is wrong, whether the thing is absent, and from where on a detection counts."""
 
     wrong: Judge
     absent: Judge
-    threshold_share: float
-    """How far a class's threshold follows the scores of its own photos (14.3) …"""
-    threshold_floor: float
-    """… and the score that it starts from"""
-
-    def threshold(self, support_scores: Array, other_scores: Array = NO_SCORES) -> float:
-        """From which score on a region counts as found (14.3).
-
-        The best scores of support photos, each left out once, say where the class begins; without any, which is so
-        where one photo is all that there is, the floor stands alone. Photos that are known not to show the class push
-        it up, until few of them reach it; but never so far that half of its own photos would be missed.
-        """
-        typical = float(np.median(support_scores)) if len(support_scores) else self.threshold_floor
-        share = self.threshold_share
-        plain = share * typical + (1.0 - share) * self.threshold_floor
-        if not len(other_scores):
-            return plain
-        quiet = float(np.quantile(other_scores, 1.0 - FALSE_ALARMS))
-        return max(plain, min(quiet, typical))
+    score: Threshold
+    """Says which regions of a photo that shows the class are the thing"""
+    likeness: Threshold
+    """Says whether a photo shows the class at all"""
 
 
 def save_calibration(path: Path, fitted: Calibration, facts: Mapping[str, Any]) -> None:
@@ -95,8 +109,8 @@ def load_calibration(path: Path) -> Calibration:
         return Calibration(
             _judge(content["wrong"], len(WRONG_SIGNS)),
             _judge(content["absent"], len(ABSENT_SIGNS)),
-            float(content["threshold_share"]),
-            float(content["threshold_floor"]),
+            _threshold(content["score"]),
+            _threshold(content["likeness"]),
         )
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise ModelError(
@@ -111,3 +125,7 @@ def _judge(content: Mapping[str, Any], signs: int) -> Judge:
     if len(weights) != signs:
         raise ValueError(f"there are {len(weights)} weights for {signs} signs")
     return Judge(weights, float(content["bias"]))
+
+
+def _threshold(content: Mapping[str, Any]) -> Threshold:
+    return Threshold(float(content["share"]), float(content["floor"]))

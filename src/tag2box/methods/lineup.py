@@ -171,9 +171,7 @@ def _cosine_head(localizer: VmfMil, chosen: Chosen, prior: Background = NO_BACKG
 
 def _likeness_detector(known: Knowledge, chosen: Chosen) -> LikenessLearner:
     localizer = _scenes(known, chosen)
-    return LikenessLearner(
-        localizer, known.spread, chosen["ridge"], chosen["likeness_weight"], _objectness_prior(chosen)
-    )
+    return LikenessLearner(localizer, chosen["sharpness"], chosen["example_share"], _objectness_prior(chosen))
 
 
 _KAPPA_RULES = {
@@ -216,7 +214,7 @@ LINEUP: Mapping[str, Method] = MappingProxyType(
         "vmf-mil-likeness": Method(
             "vMF-MIL with scenes, likeness head",
             _likeness_detector,
-            {"ridge": (0.1, 0.3, 1.0, 3.0), "likeness_weight": (0.125, 0.25, 0.5, 1.0, 2.0, 4.0)},
+            {"sharpness": (4.0, 6.0, 8.0, 10.0, 12.0, 16.0, 24.0), "example_share": (0.0, 0.25, 0.5, 0.75, 1.0)},
             like="vmf-mil-scenes",
             chosen_by="mAP",
             for_people=True,

@@ -13,7 +13,7 @@ import numpy as np
 
 from tag2box.arrays import Array, Bools, frozen, log_odds
 from tag2box.boxes import box_areas, box_overlaps
-from tag2box.methods.detectors.likeness import LikenessDetector
+from tag2box.methods.detectors.likeness import LikenessDetector, LikenessHead
 from tag2box.methods.localizers import NO_CLAMPS, Clamps
 from tag2box.types import ABSENT, WHOLE_IMAGE, ProposalBag
 
@@ -38,10 +38,12 @@ class SupportSigns:
     directions: Array
     """(B, d), the class's direction as the other photos have it (14.1), as the localizer sees features"""
     scores: Array
-    """(B,), the best score of each photo under that direction; empty if there are no others to ask"""
+    """(B,), the best score of each photo as the others have the class; empty if there are no others to ask"""
+    likenesses: Array
+    """(B,), of the regions with these scores"""
 
     def __post_init__(self) -> None:
-        for name in ("wrong", "absent", "directions", "scores"):
+        for name in ("wrong", "absent", "directions", "scores", "likenesses"):
             object.__setattr__(self, name, frozen(getattr(self, name), np.float64))
 
 
@@ -51,19 +53,35 @@ def read_signs(learned: LikenessDetector, bags: Sequence[ProposalBag], clamps: C
     found, views = solution.localization, solution.views
     sums = np.stack([weights @ view.features for weights, view in zip(found.weights, views, strict=True)])  # (B, d)
     directions, others = _left_out_directions(sums, solution.foreground.theta)
-    centered = learned.learner.localizer.among_centered(directions)
-    head = learned.learner.head([str(number) for number in range(len(bags))], centered)
-    best, scores = np.empty(len(bags)), np.empty(len(bags))
+    head = _left_out_head(learned, directions)
+    best, scores, likenesses = (np.empty(len(bags)) for _ in range(3))
     wrong = np.empty((len(bags), len(WRONG_SIGNS)))
     for i, (bag, view) in enumerate(zip(bags, views, strict=True)):
         likeness = (view.features @ directions[i].astype(view.features.dtype)).astype(np.float64)  # (n,)
         logits = solution.foreground.kappa * likeness - view.background + clamps.free(i, len(bag))
         others_choice = int(np.argmax(logits))
         best[i] = likeness[others_choice]
-        scores[i] = head.score_of(i, bag).max()
+        found_like = head.likeness_of(i, bag)  # (n,)
+        scored = head.scored(bag, found_like)  # (n,)
+        scores[i], likenesses[i] = scored.max(), found_like[scored.argmax()]
         row = int(found.rows[i]) if found.rows[i] != ABSENT else others_choice
         wrong[i] = _wrong_signs(bag, row, others_choice, found.weights[i], likeness[row])
-    return SupportSigns(wrong, np.stack([best, medians_of_others(best)], axis=1), directions, scores[others])
+    absent = np.stack([best, medians_of_others(best)], axis=1)
+    return SupportSigns(wrong, absent, directions, scores[others], likenesses[others])
+
+
+def _left_out_head(learned: LikenessDetector, directions: Array) -> LikenessHead:
+    """The class as it would be without each of its photos in turn, by the directions (B, d) of the others."""
+    remembered = np.array(learned.example_photos)  # (k,)
+    names = [str(place) for place in range(len(directions))]
+    examples = [learned.examples[remembered != place] for place in range(len(directions))]
+    return learned.learner.head(names, directions, examples)
+
+
+def best_likeness(learned: LikenessDetector, bag: ProposalBag) -> float:
+    """How like the class the region of a photo is that has the best score."""
+    likeness = learned.head.likeness(bag)[:, 0]  # (n,)
+    return float(likeness[learned.head.scored(bag, likeness).argmax()])
 
 
 def _left_out_directions(sums: Array, theta: Array) -> tuple[Array, Bools]:

@@ -1,19 +1,18 @@
 """How base features scatter, and a space in which they scatter alike in every direction.
 
-C = classes, n = regions, d = feature dimension. Equations: docs/method.md, sections 4 and 9.
+C = classes, n = regions, d = feature dimension. Equations: docs/method.md, section 4.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import final
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from tag2box.arrays import Array, frozen, require_finite, require_shape
-from tag2box.methods.view import center_bag, unit_rows
+from tag2box.methods.view import Rows, center_bag, center_rows, unit_rows
 from tag2box.types import ProposalBag, require_dimension
 
 
@@ -33,22 +32,13 @@ class Spread:
             require_shape(f"{name} of the spread", getattr(self, name), shape)
             require_finite(f"{name} of the spread", getattr(self, name))
 
-    def decorrelated(self, directions: Array, ridge: float) -> Array:
-        """(C, d), the directions in which objects stand out most against the spread (9.5)."""
-        values, vectors = self._axes
-        return (directions @ vectors) / (values + ridge * values.mean()) @ vectors.T
-
     def whitening(self, center: Array | None) -> Whitening:
         """Into the space where features with this centre scatter alike, up to a ridge of their mean scatter."""
-        values, vectors = self._axes
+        values, vectors = np.linalg.eigh(self.covariance)
+        values = np.maximum(values, 0.0)
         lengths = np.sqrt(values + values.mean())
         scales = np.where(lengths > 0, lengths, 1.0)  # (d,), of what does not scatter at all, 1
         return Whitening(center, self.mean, (vectors / scales) @ vectors.T, (vectors * scales) @ vectors.T)
-
-    @cached_property
-    def _axes(self) -> tuple[Array, Array]:
-        values, vectors = np.linalg.eigh(self.covariance)
-        return np.maximum(values, 0.0), vectors
 
 
 @final
@@ -72,12 +62,26 @@ class Whitening:
         if bag not in self._seen:
             require_dimension("spread of base regions", bag, len(self.mean))
             centered = center_bag(bag, self.center)
-            rows = (centered.features - self.mean.astype(np.float32)) @ self.matrix.astype(np.float32)  # (n, d)
-            self._seen[bag] = centered.with_features(unit_rows(rows, centered.features), centered.norms)
+            self._seen[bag] = centered.with_features(self._of_centered(centered.features), centered.norms)
         return self._seen[bag]
+
+    def rows(self, features: Rows) -> Rows:
+        """(n, d) features of regions, as a bag has them, in this space."""
+        return self._of_centered(features if self.center is None else center_rows(features, self.center)[0])
+
+    def forth(self, directions: Array) -> Array:
+        """(C, d) directions among centred features, in this space."""
+        return _units(directions @ self.matrix)
 
     def back(self, directions: Array) -> Array:
         """(C, d) directions among centred features that look like these in this space."""
-        found = directions @ self.inverse  # (C, d)
-        lengths = np.linalg.norm(found, axis=1, keepdims=True)
-        return found / np.where(lengths > 0, lengths, 1.0)
+        return _units(directions @ self.inverse)
+
+    def _of_centered(self, features: Rows) -> Rows:
+        rows = (features - self.mean.astype(features.dtype)) @ self.matrix.astype(features.dtype)  # (n, d)
+        return unit_rows(rows, features)
+
+
+def _units(rows: Array) -> Array:
+    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+    return rows / np.where(lengths > 0, lengths, 1.0)

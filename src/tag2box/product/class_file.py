@@ -1,6 +1,6 @@
 """Learned classes on disk: a few kilobytes each, to be added, merged and removed without touching the others.
 
-C = classes, d = feature dimension
+C = classes, k = examples of a class, d = feature dimension
 """
 
 from __future__ import annotations
@@ -21,8 +21,9 @@ from tag2box.data.formats.coco_results import FOUND
 from tag2box.data.tags import name_fault
 from tag2box.errors import ClassFileError, reason_of
 from tag2box.files import read_tensors, replacing
+from tag2box.methods.detectors import MOST_EXAMPLES
 
-FORMAT = "tag2box-classes-1"
+FORMAT = "tag2box-classes-2"
 DAMAGE = (OSError, ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError, SafetensorError)
 """What reading a file raises that is none of ours, or was changed."""
 
@@ -34,10 +35,14 @@ class KnownClass:
 
     label: str
     direction: Float32s
-    """(d,), unit length: what its photos share"""
+    """(d,), unit length: what its photos share, among centred features"""
+    examples: Float32s
+    """(k, d), unit rows: regions in which it was found, as the extractor describes them"""
     kappa: float
     threshold: float
-    """As it was learned"""
+    """The score from which on a region is the thing, as it was learned"""
+    least_likeness: float
+    """How like the class a region must be to count at all"""
     provenance: Mapping[str, Any]
     """From how many photos, when and with which settings it was learned"""
     min_score: float = FOUND
@@ -50,8 +55,14 @@ class KnownClass:
         require_shape(name, self.direction, (None,))
         require_finite(name, self.direction)
         require_unit_rows(name, self.direction[None])
+        object.__setattr__(self, "examples", frozen(_as_kept(self.examples), np.float32))
+        name = f"examples of {self.label!r}"
+        require_shape(name, self.examples, (None, len(self.direction)))
+        require_finite(name, self.examples)
+        require_unit_rows(name, self.examples)
         require_number(f"kappa of {self.label!r}", self.kappa, above=0.0)
         require_number(f"threshold of {self.label!r}", self.threshold)
+        require_number(f"least likeness of {self.label!r}", self.least_likeness)
         if not 0.0 < self.min_score < 1.0:
             raise ClassFileError(
                 f"{self.label!r} shall count as found from a score of {self.min_score:g} on.",
@@ -165,26 +176,34 @@ def save_classes(path: Path, known: ClassSet) -> None:
             "label": each.label,
             "kappa": each.kappa,
             "threshold": each.threshold,
+            "least_likeness": each.least_likeness,
+            "examples": len(each.examples),
             "min_score": each.min_score,
             "provenance": dict(each.provenance),
         }
         for each in known.classes
     ]
     directions = np.stack([each.direction for each in known.classes]) if facts else np.zeros((0, 1), np.float32)
+    rows = [each.examples.astype(np.float16) for each in known.classes]
+    examples = np.concatenate(rows) if facts else np.zeros((0, 1), np.float16)
     metadata = {"format": FORMAT, "fingerprint": known.fingerprint, "classes": json.dumps(facts)}
     path.parent.mkdir(parents=True, exist_ok=True)
     with replacing(path) as temporary:
-        temporary.write_bytes(save({"directions": directions}, metadata=metadata))
+        temporary.write_bytes(save({"directions": directions, "examples": examples}, metadata=metadata))
 
 
 def load_classes(path: Path) -> ClassSet:
     """Read classes; a file of another kind, or a damaged one, is refused by name."""
     try:
         tensors, metadata = read_tensors(path, FORMAT)
-        facts, directions = json.loads(metadata["classes"]), tensors["directions"]
-        if directions.dtype != np.float32 or len(facts) != len(directions):
+        facts, directions, examples = json.loads(metadata["classes"]), tensors["directions"], tensors["examples"]
+        if directions.dtype != np.float32 or examples.dtype != np.float16 or len(facts) != len(directions):
             raise ValueError(f"{len(facts)} classes go with {directions.shape} numbers of {directions.dtype}")
-        known = tuple(_known(fact, row) for fact, row in zip(facts, directions, strict=True))
+        ends = np.cumsum([_count(fact) for fact in facts], dtype=np.int64)  # (C,)
+        if len(examples) != (ends[-1] if facts else 0):
+            raise ValueError(f"{len(examples)} examples are not those of {len(facts)} classes")
+        rows = np.split(examples.astype(np.float32), ends[:-1])
+        known = tuple(_known(*parts) for parts in zip(facts, directions, rows, strict=False))
         return ClassSet(metadata["fingerprint"], known)
     except DAMAGE as error:
         raise ClassFileError(
@@ -194,7 +213,19 @@ def load_classes(path: Path) -> ClassSet:
         ) from error
 
 
-def _known(fact: Mapping[str, Any], direction: Float32s) -> KnownClass:
-    kappa, threshold = float(fact["kappa"]), float(fact["threshold"])
-    min_score = float(fact.get("min_score", FOUND))  # older files do not say
-    return KnownClass(fact["label"], direction, kappa, threshold, dict(fact["provenance"]), min_score)
+def _count(fact: Mapping[str, Any]) -> int:
+    count = fact["examples"]
+    if type(count) is not int or not 0 <= count <= MOST_EXAMPLES:
+        raise ValueError(f"a class has {count!r} examples")
+    return count
+
+
+def _known(fact: Mapping[str, Any], direction: Float32s, examples: Float32s) -> KnownClass:
+    kappa, threshold, least = (float(fact[name]) for name in ("kappa", "threshold", "least_likeness"))
+    provenance, min_score = dict(fact["provenance"]), float(fact["min_score"])
+    return KnownClass(fact["label"], direction, examples, kappa, threshold, least, provenance, min_score)
+
+
+def _as_kept(examples: Float32s) -> Float32s:
+    """As a file gives them back, so that a class detects the same before and after."""
+    return np.asarray(examples, dtype=np.float16).astype(np.float32)

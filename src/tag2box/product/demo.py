@@ -24,6 +24,7 @@ from tag2box.extract import open_pixels
 from tag2box.files import write_json
 from tag2box.methods.detectors import LikenessHead
 from tag2box.model import Model
+from tag2box.product.detecting import head_of
 from tag2box.product.events import Listener
 from tag2box.product.finding import Found
 from tag2box.product.learning import LearnedClass
@@ -101,7 +102,7 @@ def run_demo(folder: Path, say: Say, listen: Listener, model: Path | None = None
         asked = [_Judged(truth[Path(name).name], queries.bag(name)) for name in queries.image_ids]
         _draw_em(folder / "em.png", support, found.learned[0], opened)
         say("Learning a detector of each tag and looking at the new photos.")
-        head = opened.learner.head(found.classes, np.stack([one.direction for one in found.learned]))
+        head = head_of(found.known(opened.fingerprint, ""), opened)
         results = _evaluate(support, asked, found, head)
         write_json(folder / "results.json", asdict(results))
         _write_report(folder / "report.html", support, asked, found, head)

@@ -13,12 +13,12 @@ from typing import NamedTuple, final
 
 import numpy as np
 
-from tag2box.arrays import Bools, require_number, sigmoid
+from tag2box.arrays import Array, Bools, require_number, sigmoid
 from tag2box.boxes import Size, box_coverage, suppress_overlaps
 from tag2box.data.formats.coco_results import FOUND
 from tag2box.errors import PhotoError, StoreError
 from tag2box.extract import Extractor, PhotoFile, each_bag, each_result, require_unchanged, store_header
-from tag2box.methods.detectors import ranked_classes
+from tag2box.methods.detectors import LikenessHead, ranked_classes
 from tag2box.model import Model
 from tag2box.product.class_file import ClassSet
 from tag2box.store import FeatureStore, as_stored
@@ -26,7 +26,9 @@ from tag2box.types import Detections, ProposalBag
 
 NESTED = 0.75
 """A box that lies in a surer one of its class by so much, or has it inside, is no thing of its own."""
-SAME_BOX = 0.8
+LIKENESS_COUNTS = 2.0
+"""How much more than in the score likeness counts against its own threshold."""
+SAME_BOX = 0.5
 """Boxes that overlap by more are one thing, which has one name."""
 
 
@@ -38,8 +40,9 @@ class Detector:
         """Be ready for photos, as the model's extractor sees them."""
         self.known = known
         self._labels = known.labels
-        self._head = model.learner.head(known.labels, known.directions) if known.classes else None
-        self._learned = np.array([each.threshold for each in known.classes])  # (C,)
+        self._head = head_of(known, model) if known.classes else None
+        self._thresholds = np.array([each.threshold for each in known.classes])  # (C,)
+        self._least = np.array([each.least_likeness for each in known.classes])  # (C,)
         self._moved = {each.label: known.thresholds[each.label] - each.threshold for each in known.classes}
 
     def detect(self, bag: ProposalBag, min_score: float = FOUND) -> Detections:
@@ -51,11 +54,22 @@ class Detector:
         require_number("min_score", min_score)
         if self._head is None:
             return Detections.joined([])
-        found = ranked_classes(bag, self._head.score(bag) - self._learned, self._labels)
+        found = ranked_classes(bag, self._margins(self._head, bag), self._labels)
         named = found[suppress_overlaps(found.boxes, found.scores, SAME_BOX, len(found))]
         moved = np.array([self._moved[label] for label in named.labels.tolist()])  # (m,)
         shown = Detections.ranked(named.boxes, sigmoid(named.scores - moved), named.labels)
         return shown[(shown.scores >= min_score) & ~_nested(shown)]
+
+    def _margins(self, head: LikenessHead, bag: ProposalBag) -> Array:
+        """(n, C), how far regions are above both thresholds of a class (9.7)."""
+        likeness = head.likeness(bag)
+        liked = LIKENESS_COUNTS * head.sharpness * (likeness - self._least)
+        return np.minimum(head.scored(bag, likeness) - self._thresholds, liked)
+
+
+def head_of(known: ClassSet, model: Model) -> LikenessHead:
+    """What scores regions for classes as a file keeps them."""
+    return model.learner.head_of_kept(known.labels, known.directions, [each.examples for each in known.classes])
 
 
 class Looked(NamedTuple):

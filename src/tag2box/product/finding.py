@@ -130,14 +130,19 @@ def _some_without(label: str, tags: Mapping[str, Collection[str]]) -> tuple[str,
 
 def _lessons_apart(alone: Sequence[LearnedClass], tags: Mapping[str, Collection[str]], bags: Bags) -> list[Lesson]:
     """The lessons of all classes once more, now with the places that belong to other things in the same photo."""
-    places: dict[str, dict[str, bytes]] = {one.label: {} for one in alone}
     by_label = {one.label: _candidates(one) for one in alone}
-    for photo, words in tags.items():
-        shown = {label: by_label[label][photo] for label in sorted(words) if label in by_label}
-        if len(shown) > 1:
-            for label, rows in taken_by_others(bags.bag(photo), shown).items():
-                places[label][photo] = rows.tobytes()
-    return [replace(one.lesson, taken=places[one.label]) for one in alone]
+    several = {photo: [label for label in sorted(words) if label in by_label] for photo, words in tags.items()}
+    taken = taken_by_others(
+        {
+            photo: (bags.bag(photo), {label: by_label[label][photo] for label in labels})
+            for photo, labels in several.items()
+            if len(labels) > 1
+        }
+    )
+    return [
+        replace(one.lesson, taken={photo: rows.tobytes() for photo, rows in taken.get(one.label, {}).items()})
+        for one in alone
+    ]
 
 
 def _candidates(one: LearnedClass) -> dict[str, Candidates]:

@@ -1,6 +1,6 @@
 """Learning one kind of thing from the photos that show it, and from some that do not.
 
-B = photos of a class, S = EM steps and their start, d = feature dimension
+B = photos of a class, S = EM steps and their start, k = examples, d = feature dimension
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from tag2box.arrays import Array, Float32s
 from tag2box.data.labelled import FoundBox
 from tag2box.methods.detectors import LikenessDetector
 from tag2box.methods.localizers import Candidates, Clamps, scene_likeness
-from tag2box.methods.signs import SupportSigns, read_signs, weight_around
+from tag2box.methods.signs import SupportSigns, best_likeness, read_signs, weight_around
 from tag2box.model import Model
 from tag2box.product.class_file import KnownClass
 from tag2box.product.events import Learned, Listener, Moved, silent
@@ -77,9 +77,13 @@ class LearnedClass:
     """(B), one for each photo"""
     direction: Array
     """(d,), what the photos share"""
+    examples: Float32s
+    """(k, d), regions in which it was found, as bags have them"""
     kappa: float
     threshold: float
-    """From which score on a region of a new photo counts as found"""
+    """From which score on a region of a new photo counts as found …"""
+    least_likeness: float
+    """… if it is so like the class"""
     likelihoods: tuple[float, ...]
     """(S)"""
     film: Float32s
@@ -109,7 +113,10 @@ class LearnedClass:
         """What a class file keeps of it."""
         mean_doubt = round(float(np.mean([box.doubt for box in self.boxes])), 4)
         provenance = {"photos": len(self.photos), "mean_doubt": mean_doubt, "learned": learned_at}
-        return KnownClass(self.label, self.direction.astype(np.float32), self.kappa, self.threshold, provenance)
+        direction = self.direction.astype(np.float32)
+        return KnownClass(
+            self.label, direction, self.examples, self.kappa, self.threshold, self.least_likeness, provenance
+        )
 
 
 def learn_class(lesson: Lesson, bags: Bags, model: Model, listen: Listener = silent) -> LearnedClass:
@@ -126,8 +133,10 @@ def learn_class(lesson: Lesson, bags: Bags, model: Model, listen: Listener = sil
         lesson,
         _boxes(lesson.label, seen, detector, signs, model, clamps),
         detector.direction,
+        np.stack([seen[place].features[detector.localization.rows[place]] for place in detector.example_photos]),
         detector.solution.foreground.kappa,
-        model.calibration.threshold(signs.scores, np.array([detector.score(bag).max() for bag in without])),
+        model.calibration.score.of(signs.scores),
+        model.calibration.likeness.of(signs.likenesses, np.array([best_likeness(detector, bag) for bag in without])),
         tuple(step.likelihood for step in steps),
         film,
         detector.solution.converged,

@@ -145,7 +145,7 @@ def by_scenes() -> Clamped:
 
 def by_likeness() -> Clamped:
     localizer = VmfMil(8.0, OddsBackground(), center=np.full(5, 0.1))
-    learner = LikenessLearner(localizer, some_knowledge().spread, 1.0, 0.5, OddsBackground())
+    learner = LikenessLearner(localizer, 6.0, 0.5, OddsBackground())
     return lambda bags, clamps: learner.learn(bags, (), np.random.default_rng(0), clamps)
 
 

@@ -15,7 +15,7 @@ from samples import random_bag
 from tag2box.arrays import Array
 from tag2box.boxes import box_overlaps
 from tag2box.methods.localizers import NO_CLAMPS, Candidates, Clamps, learn_apart, taken_by_others
-from tag2box.methods.localizers.competition import settle, taken
+from tag2box.methods.localizers.competition import settle
 from tag2box.types import Localization, ProposalBag
 
 BOXES = [[0, 0, 10, 10], [0, 0, 10, 6], [4, 0, 14, 10], [20, 0, 30, 10], [22, 2, 32, 12], [0, 20, 40, 40]]
@@ -75,9 +75,10 @@ def test_who_is_less_sure_moves() -> None:
 
 def test_things_may_touch_a_little() -> None:
     """0.3 of both together is too much, and a little less is not."""
-    bag = bag_of([[0, 0, 10, 10], [0, 0, 10, 3], [0, 0, 10, 2.99]])
-    other = np.array([[0, 0, 10, 10]], dtype=np.float32)
-    assert taken(bag, other).tolist() == [False, True, True, False]
+    bag = bag_of([[0, 0, 10, 10], [0, 0, 10, 3], [0, 0, 10, 2.99], [50, 50, 60, 60]])
+    sure, moves = Candidates.of(bag, np.eye(5)[1]), Candidates.of(bag, np.array([0.0, 0.6, 0.0, 0.0, 0.4]))
+    found = taken_by_others({"photo": (bag, {"sure": sure.likeliest(), "moves": moves})})
+    assert found["moves"]["photo"].tolist() == [False, True, True, False, False]
 
 
 @given(weights_of_boxes)
@@ -105,23 +106,40 @@ def test_no_more_than_forty_candidates_and_equal_ones_by_row() -> None:
 
 def test_where_nothing_meets_nothing_moves() -> None:
     here, there = candidates([0.9, 1e-9, 1e-9, 1e-9, 1e-9, 1e-9], 1), candidates([1e-9, 1e-9, 1e-9, 0.9, 1e-9, 1e-9], 1)
-    assert taken_by_others(bag_of(), {"cat": here, "dog": there}) == {}
-    assert taken_by_others(bag_of(), {"cat": here}) == {}
-    assert taken_by_others(bag_of(), {}) == {}
+    assert taken_by_others({1: (bag_of(), {"cat": here, "dog": there}), 2: (bag_of(), {"cat": here})}) == {}
+    assert taken_by_others({1: (bag_of(), {})}) == {}
+    assert taken_by_others({}) == {}
 
 
 def test_rows_that_overlap_where_the_others_are_now_are_taken() -> None:
     sure, unsure = candidates([0.98, 1e-9, 1e-9, 0.02, 1e-9, 1e-9]), candidates([0.6, 1e-9, 1e-9, 0.4, 1e-9, 1e-9])
     far = candidates([1e-9] * 5 + [1.0])
-    found = taken_by_others(bag_of(), {"sure": sure, "unsure": unsure, "far": far})
-    assert list(found) == ["unsure"]
+    found = taken_by_others({"a": (bag_of(), {"sure": sure, "unsure": unsure, "far": far})})
+    assert {label: list(rows) for label, rows in found.items()} == {"unsure": ["a"]}
     # the whole photo is free; the first three boxes are where the sure one is, the last is where the far one is
-    assert found["unsure"].tolist() == [False, True, True, True, False, False, True]
+    assert found["unsure"]["a"].tolist() == [False, True, True, True, False, False, True]
+
+
+def test_a_class_that_moves_in_one_photo_keeps_away_from_the_others_in_all() -> None:
+    sure, unsure = candidates([0.98, 1e-9, 1e-9, 0.02, 1e-9, 1e-9]), candidates([0.6, 1e-9, 1e-9, 0.4, 1e-9, 1e-9])
+    there, far = candidates([1e-9, 1e-9, 1e-9, 1.0, 1e-9, 1e-9]), candidates([1e-9] * 5 + [1.0])
+    met, calm = (bag_of(), {"sure": sure, "unsure": unsure}), (bag_of(), {"sure": far, "unsure": there})
+    found = taken_by_others({"met": met, "calm": calm, "alone": (bag_of(), {"unsure": unsure})})
+    assert {label: list(rows) for label, rows in found.items()} == {"unsure": ["met", "calm"]}
+    assert found["unsure"]["calm"].tolist() == [False] * 6 + [True]
+
+
+def test_classes_that_move_both_never_end_in_the_same_place() -> None:
+    first, second = candidates([0.5, 1e-9, 1e-9, 0.4, 1e-9, 0.1]), candidates([0.5, 1e-9, 1e-9, 0.1, 1e-9, 0.4])
+    third = candidates([1.0, 1e-9, 1e-9, 1e-9, 1e-9, 1e-9], 1)
+    found = taken_by_others({"a": (bag_of(), {"first": first, "second": second, "third": third})})
+    assert set(found) == {"first", "second"}
+    assert (found["first"]["a"] | found["second"]["a"]).all()
 
 
 def test_classes_that_have_no_room_stay() -> None:
     one = candidates([1.0, 1e-9, 1e-9, 1e-9, 1e-9, 1e-9], 1)
-    assert taken_by_others(bag_of(), {"cat": one, "dog": one}) == {}
+    assert taken_by_others({1: (bag_of(), {"cat": one, "dog": one})}) == {}
 
 
 # Learning several classes

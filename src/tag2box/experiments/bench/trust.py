@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, final
+from typing import final
 
 import numpy as np
 
@@ -15,13 +15,12 @@ from tag2box.arrays import Array, Bools, Ints
 from tag2box.data import Dataset, EpisodeSampler, classes_uniformly, pool_of
 from tag2box.evaluation import is_correct
 from tag2box.experiments.bench.tasks import Pool
-from tag2box.experiments.bench.workbench import HELD_OUT, SAME_SCENE, Workbench
+from tag2box.experiments.bench.workbench import Workbench
 from tag2box.methods.calibration import SUSPECT, Calibration, Judge
 from tag2box.methods.detectors import LikenessLearner
-from tag2box.methods.signs import read_signs
-from tag2box.model import DETECTOR, Settings, users_learner
+from tag2box.methods.signs import best_likeness, read_signs
+from tag2box.model import Settings, users_learner
 from tag2box.progress import Progress, Report
-from tag2box.training import alike, fit_logistic
 from tag2box.types import Episode, TaggedImage
 
 SHOTS = (3, 5, 10, 20)
@@ -29,11 +28,8 @@ WRONG_TAGS = 0.1
 """Share of the support photos that do not show the class."""
 WITHOUT, STRANGERS = 8, 4
 """Photos without the class that teach, and that are asked, beside the one that shows it."""
-MOST_ALARMS = 0.05
-"""Share of the photos without a class in which it may be seen."""
 FRONT = 0.2
 """Share of the boxes, the most doubtful ones, that a person may look at."""
-SHARES, FLOORS = np.linspace(0.0, 1.0, 11), np.linspace(-4.0, 24.0, 113)
 
 
 @final
@@ -51,10 +47,14 @@ class TrustTrial:
     """(B,), whether the tag was wrong"""
     support_scores: Array
     """(B,), best scores of photos that were left out"""
-    other_scores: Array
-    """(w,), best scores of photos that are known not to show the class"""
+    support_likenesses: Array
+    """(B,), likeness of the regions that have them"""
+    other_likenesses: Array
+    """(w,), the same of photos that are known not to show the class"""
     query_scores: Array
     """(q,), best scores of new photos: one of five shows the class"""
+    query_likenesses: Array
+    """(q,), likeness of the regions that have them"""
     query_hits: Bools
     """(q,), whether the best region of a new photo is right"""
     query_shows: Bools
@@ -97,14 +97,6 @@ def trust_trials(
     return trials
 
 
-def calibration_trials(
-    bench: Workbench, settings: Settings, tasks: int, seed: int, progress: Progress
-) -> list[TrustTrial]:
-    """Trials to learn from: of held-out classes in photos of all kinds and, as many, in photos of one scene."""
-    trials = trust_trials(bench, [HELD_OUT], settings, tasks, seed, progress)
-    return trials + trust_trials(bench, SAME_SCENE, settings, max(1, tasks // len(SAME_SCENE)), seed, progress)
-
-
 def collect_trust(
     pool: Pool, episodes: Sequence[Episode], learner: LikenessLearner, report: Report
 ) -> list[TrustTrial]:
@@ -123,6 +115,7 @@ def _trust_trial(learner: LikenessLearner, episode: Episode, pool: Pool) -> Trus
     learned = learner.learn(bags, without, np.random.default_rng([episode.seed, episode.index]))
     signs = read_signs(learned, bags)
     scores = [learned.score(pool.bag(image)) for image in queries]
+    likenesses = [best_likeness(learned, pool.bag(image)) for image in queries]
     shows = [label in pool.truths[image].labels.tolist() for image in (*support, *queries)]
     rows = [*learned.localization.rows.tolist(), *(int(score.argmax()) for score in scores)]
     right = [
@@ -135,48 +128,13 @@ def _trust_trial(learner: LikenessLearner, episode: Episode, pool: Pool) -> Trus
         signs.absent,
         ~np.array(shows[: len(support)]),
         signs.scores,
-        np.array([learned.score(bag).max() for bag in without]),
+        signs.likenesses,
+        np.array([best_likeness(learned, bag) for bag in without]),
         np.array([score.max() for score in scores]),
+        np.array(likenesses),
         np.array(right[len(support) :]),
         np.array(shows[len(support) :]),
     )
-
-
-def calibration_facts(
-    bench: Workbench, classes: Sequence[str], settings: Settings, tasks: int, seed: int
-) -> dict[str, Any]:
-    """All that a calibration on held-out classes depends on."""
-    return {
-        "model": bench.card.fingerprint,
-        "classes": list(classes),
-        "tasks of a size": tasks,
-        "seed": seed,
-        "settings": dict(settings.of(DETECTOR)),
-        "knowledge": bench.knowledge_hash,
-    }
-
-
-def fit_calibration(trials: Sequence[TrustTrial]) -> Calibration:
-    """What the trials teach; every photo weighs the same.
-
-    Of the thresholds that are reached in few photos without the class, the one that finds the most.
-    """
-    judges = [
-        _judge(_all(trials, f"{kind}_signs"), _all(trials, kind).astype(np.bool_)) for kind in ("wrong", "absent")
-    ]
-    candidates = [(share, floor) for share in SHARES.tolist() for floor in FLOORS.tolist()]
-    tried = [Calibration(judges[0], judges[1], share, floor) for share, floor in candidates]
-    return max(tried, key=lambda calibration: _worth(found_at_threshold(trials, calibration)))
-
-
-def _worth(found: FoundAtThreshold) -> tuple[float, float]:
-    """Few enough alarms come first, then what is found."""
-    return -max(found.alarms, MOST_ALARMS), found.recall
-
-
-def _judge(signs: Array, labels: Bools) -> Judge:
-    *weights, bias = fit_logistic(signs, labels, alike(labels))
-    return Judge(tuple(weights), bias)
 
 
 @final
@@ -201,12 +159,20 @@ class FoundAtThreshold:
         """Share of what counts as found that is right."""
         return self.right / max(self.right + self.wrong, 1)
 
+    @property
+    def f1(self) -> float:
+        """Harmonic mean of both."""
+        return 2 * self.right / max(2 * self.right + self.wrong + self.missed, 1)
+
 
 def found_at_threshold(trials: Sequence[TrustTrial], calibration: Calibration) -> FoundAtThreshold:
     """What a person who keeps the default threshold would see."""
-    thresholds = np.array([calibration.threshold(trial.support_scores, trial.other_scores) for trial in trials])
-    found = _all(trials, "query_scores") >= np.repeat(thresholds, [len(trial.query_scores) for trial in trials])
-    hits, shows = _all(trials, "query_hits").astype(bool), _all(trials, "query_shows").astype(bool)
+    counts = [len(trial.query_scores) for trial in trials]
+    scores = [calibration.score.of(trial.support_scores) for trial in trials]
+    likenesses = [calibration.likeness.of(trial.support_likenesses, trial.other_likenesses) for trial in trials]
+    found = all_of(trials, "query_scores") >= np.repeat(scores, counts)
+    found &= all_of(trials, "query_likenesses") >= np.repeat(likenesses, counts)
+    hits, shows = all_of(trials, "query_hits").astype(bool), all_of(trials, "query_shows").astype(bool)
     right, wrong, missed = (int(some.sum()) for some in (found & hits, found & ~hits, shows & ~(found & hits)))
     return FoundAtThreshold(right, wrong, missed, float(found[~shows].mean()) if (~shows).any() else 0.0)
 
@@ -228,7 +194,7 @@ def reliability(chances: Array, happened: Bools, bins: int = 10) -> tuple[Array,
 
 def judged(trials: Sequence[TrustTrial], judge: Judge, kind: str) -> tuple[Array, Bools]:
     """What a judge says of every support photo (n,), and what was true (n,), for ``wrong`` or ``absent``."""
-    return judge(_all(trials, f"{kind}_signs")), _all(trials, kind).astype(np.bool_)
+    return judge(all_of(trials, f"{kind}_signs")), all_of(trials, kind).astype(np.bool_)
 
 
 @final
@@ -273,5 +239,6 @@ def trust_figures(trials: Sequence[TrustTrial], calibration: Calibration) -> Tru
     )
 
 
-def _all(trials: Sequence[TrustTrial], name: str) -> Array:
+def all_of(trials: Sequence[TrustTrial], name: str) -> Array:
+    """What all trials say of one thing, one after the other."""
     return np.concatenate([getattr(trial, name) for trial in trials])

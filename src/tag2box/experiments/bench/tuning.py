@@ -17,7 +17,7 @@ from tag2box.experiments.bench.results import Row
 from tag2box.experiments.bench.running import Crew, draw_episodes
 from tag2box.experiments.bench.specification import PRECISION, TABLE_RULES
 from tag2box.experiments.bench.tasks import Trial
-from tag2box.experiments.bench.workbench import HELD_OUT, SAME_SCENE, Workbench
+from tag2box.experiments.bench.workbench import HELD_OUT, Workbench
 from tag2box.methods.lineup import BOTH, LINEUP, Chosen
 from tag2box.model import Settings, load_settings, save_settings
 from tag2box.progress import Progress, Report, silent
@@ -69,7 +69,7 @@ def choose_all(
     for name in methods:
         settings = load_settings(file) if file.exists() else Settings({}, source=str(file))
         facts = {"model": bench.card.fingerprint, "classes": classes, **asdict(asked), "grid": _listed(name)}
-        facts["tasks of"] = datasets_for([name])
+        facts["tasks of"] = datasets_for(bench, [name])
         if facts.items() <= settings.chosen_how.get(name, {}).items() and _beside_is(settings, name):
             continue
         steps = _steps(name)
@@ -176,7 +176,7 @@ class _Part(NamedTuple):
 def _parts(bench: Workbench, method: str, asked: Tasks, stack: ExitStack) -> Iterator[_Part]:
     """The tasks that a method is chosen on; every set of datasets counts alike, and so does each dataset in it."""
     ways = DETECTOR_WAYS if LINEUP[method].chosen_by == PRECISION else 1
-    groups, extractor = sources_of(method), bench.card.fingerprint
+    groups, extractor = sources_of(bench, method), bench.card.fingerprint
     for group in groups:
         tasks = max(1, asked.tasks // ways // len(groups) // len(group))
         for name in group:
@@ -185,14 +185,14 @@ def _parts(bench: Workbench, method: str, asked: Tasks, stack: ExitStack) -> Ite
             yield _Part(crew, row, draw_episodes(bench.load(name), row), 1 / len(group) / len(groups))
 
 
-def sources_of(method: str) -> tuple[tuple[str, ...], ...]:
+def sources_of(bench: Workbench, method: str) -> tuple[tuple[str, ...], ...]:
     """On what a method is chosen: sets of datasets that count alike."""
-    return ((HELD_OUT,), SAME_SCENE) if LINEUP[method].for_people else ((HELD_OUT,),)
+    return bench.like_users if LINEUP[method].for_people else ((HELD_OUT,),)
 
 
-def datasets_for(methods: Sequence[str]) -> list[str]:
+def datasets_for(bench: Workbench, methods: Sequence[str]) -> list[str]:
     """Every dataset that some methods are chosen on, once."""
-    return list(dict.fromkeys(name for method in methods for group in sources_of(method) for name in group))
+    return list(dict.fromkeys(name for method in methods for group in sources_of(bench, method) for name in group))
 
 
 def figure(trials: Sequence[Trial], tasks: int, measure: str) -> float:

@@ -40,6 +40,8 @@ PATHS_NAME = "datasets.toml"
 BASE, HELD_OUT = "coco60 base", "coco60 held-out"
 SAME_SCENE = tuple(f"same scene {number}" for number in range(1, ROUNDS + 1))
 """Composed of base photos, and kept in the store folder."""
+PRACTICAL = ("practical debris", "practical boards", "practical cards")
+"""Photos that people took of things that no split knows, for those who have them."""
 BASE_PHOTOS = 800
 """Photos without novel objects that backgrounds are fitted on."""
 
@@ -60,6 +62,7 @@ SOURCES: Mapping[str, Source] = MappingProxyType(
         "coco60 novel": Source("coco60/novel_pool.json", "novel"),
         "coco60 held-out": Source("coco60/base_val2017.json", "held-out"),
         "coco60 base": Source("coco60/base_val2017.json", "base"),
+        **{name: Source(f"{name.replace(' ', '/')}/boxes.json", "all") for name in PRACTICAL},
     }
 )
 
@@ -156,6 +159,16 @@ class Workbench:
         """Of what was fitted on base regions; empty if nothing is yet."""
         path = self._knowledge_file
         return knowledge_hash(load_knowledge(path)) if path.exists() else ""
+
+    @property
+    def like_users(self) -> tuple[tuple[str, ...], ...]:
+        """Sets of datasets on which what users get is chosen, each of which counts alike.
+
+        Held-out kinds of classes as they are, the same composed into one scene and, where the data folder has them,
+        photos that people took of their own things.
+        """
+        taken = tuple(name for name in PRACTICAL if annotation_file(self.data, name).exists())
+        return ((HELD_OUT,), SAME_SCENE, *((taken,) if taken else ()))
 
     def load(self, name: str) -> Dataset:
         """The images of a dataset with the objects that count; the others are as if unlabelled."""

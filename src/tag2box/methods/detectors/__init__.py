@@ -4,10 +4,11 @@ from tag2box.methods.detectors.cosine_head import CosineHead, fit_cosine_head
 from tag2box.methods.detectors.cosine_learner import CosineDetector, CosineLearner, FewShotFit, fit_few_shot
 from tag2box.methods.detectors.cosine_loss import CosineLoss
 from tag2box.methods.detectors.lbfgs import LinePoint, Minimum, minimize, strong_wolfe
-from tag2box.methods.detectors.likeness import LikenessDetector, LikenessHead, LikenessLearner, likeness_head
+from tag2box.methods.detectors.likeness import MOST_EXAMPLES, LikenessDetector, LikenessHead, LikenessLearner
 from tag2box.methods.detectors.query import confidences, ranked_classes, ranked_regions
 
 __all__ = [
+    "MOST_EXAMPLES",
     "CosineDetector",
     "CosineHead",
     "CosineLearner",
@@ -21,7 +22,6 @@ __all__ = [
     "confidences",
     "fit_cosine_head",
     "fit_few_shot",
-    "likeness_head",
     "minimize",
     "ranked_classes",
     "ranked_regions",

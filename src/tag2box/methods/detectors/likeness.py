@@ -1,18 +1,18 @@
-"""The detector that users get, in closed form: how much more a region is like the object than base regions are.
+"""The detector that users get, in closed form: how like a region is to what a class's photos share.
 
-C = classes, n = regions of a bag, d = feature dimension. Equations: docs/method.md, section 9.
+C = classes, n = regions of a bag, k = examples of a class, d = feature dimension. Equations: docs/method.md, section 9.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import final
 
 import numpy as np
 
-from tag2box.arrays import Array, frozen, require_finite, require_number, require_shape
+from tag2box.arrays import Array, evenly, frozen, require_number, require_shape, require_unit_rows
 from tag2box.errors import ShapeError
 from tag2box.methods.detectors.query import MAX_DETECTIONS, MAX_OVERLAP, ranked_classes
 from tag2box.methods.localizers import (
@@ -26,34 +26,40 @@ from tag2box.methods.localizers import (
     VmfMil,
     learn_apart,
 )
-from tag2box.methods.spread import Spread
-from tag2box.methods.view import center_bag
-from tag2box.types import Detections, Localization, ProposalBag, require_dimension
+from tag2box.methods.view import Rows
+from tag2box.types import ABSENT, Detections, Localization, ProposalBag, require_dimension
 
 THE_CLASS = "the class"
+MOST_EXAMPLES = 16
+"""Regions that a class is remembered by: more of them tell little more."""
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class LikenessHead:
-    """Scores regions for every class in deviations of base regions; a class owes nothing to the others."""
+    """Scores regions for every class by their likeness to it; a class owes nothing to the others."""
 
     classes: tuple[str, ...]
-    weights: Array
-    """(C, d)"""
-    offsets: Array
-    """(C,)"""
-    center: Array | None = None
-    """(d,), mean of the base features; None leaves features as they are"""
+    directions: Array
+    """(C, d), unit rows: what the photos of each class share, in the space of ``seen``"""
+    examples: tuple[Rows, ...]
+    """(C), each (k, d): the regions in which each class was found, there too"""
+    seen: Callable[[ProposalBag], ProposalBag]
+    """Puts a bag into the space that likeness is measured in"""
+    sharpness: float
+    """How much a likeness of 1 counts against the prior"""
+    example_share: float
+    """How much the likest example counts against the shared direction, between 0 and 1"""
     prior: Background = NO_BACKGROUND
     """What speaks against a region whatever the class, such as a low objectness (9.4)"""
 
     def __post_init__(self) -> None:
-        for name in ("weights", "offsets"):
-            object.__setattr__(self, name, frozen(getattr(self, name), np.float64))
-            require_finite(f"{name} of the head", getattr(self, name))
-        require_shape("weights of the head", self.weights, (len(self.classes), None))
-        require_shape("offsets of the head", self.offsets, (len(self.classes),))
+        object.__setattr__(self, "directions", frozen(self.directions, np.float64))
+        require_shape("directions of the head", self.directions, (len(self.classes), None))
+        require_unit_rows("directions of the head", self.directions)
+        require_number("number of lists of examples", len(self.examples), at_least=len(self.classes))
+        require_number("sharpness", self.sharpness, above=0.0)
+        require_number("share of examples", self.example_share, at_least=0.0)
         if len(set(self.classes)) != len(self.classes):
             raise ShapeError(
                 f"a class occurs twice among {', '.join(self.classes)}.", "each class once", "rename one of them."
@@ -61,20 +67,36 @@ class LikenessHead:
 
     def of_class(self, label: str) -> LikenessHead:
         """The head of one class alone."""
-        row = [self.classes.index(label)]
-        return replace(self, classes=(label,), weights=self.weights[row], offsets=self.offsets[row])
+        place = self.classes.index(label)
+        return replace(self, classes=(label,), directions=self.directions[[place]], examples=(self.examples[place],))
+
+    def likeness(self, bag: ProposalBag) -> Array:
+        """(n, C), how like each region is to each class (9.5): 1 for the thing itself, about 0 for anything else."""
+        require_dimension("detection head", bag, self.directions.shape[1])
+        features = self.seen(bag).features
+        columns = [self._likeness_to(place, features) for place in range(len(self.classes))]
+        return np.stack(columns, axis=1) if columns else np.zeros((len(bag), 0))
+
+    def likeness_of(self, place: int, bag: ProposalBag) -> Array:
+        """(n,) likeness to one class, by its place."""
+        return self._likeness_to(place, self.seen(bag).features)
+
+    def _likeness_to(self, place: int, features: Rows) -> Array:
+        shared = (features @ self.directions[place].astype(features.dtype)).astype(np.float64)  # (n,)
+        rows = self.examples[place]
+        if not len(rows) or not self.example_share:
+            return shared
+        likest = (features @ rows.T.astype(features.dtype)).max(axis=1).astype(np.float64)  # (n,)
+        return (1.0 - self.example_share) * shared + self.example_share * likest
 
     def score(self, bag: ProposalBag) -> Array:
         """(n, C) scores, (9.6), less what the prior says against each region (9.4)."""
-        require_dimension("detection head", bag, self.weights.shape[1])
-        likeness = center_bag(bag, self.center).features.astype(np.float64) @ self.weights.T - self.offsets
-        return likeness - self.prior.log_score(bag)[:, None]
+        return self.scored(bag, self.likeness(bag))
 
-    def score_of(self, place: int, bag: ProposalBag) -> Array:
-        """(n,) scores for one class, by its place."""
-        features = center_bag(bag, self.center).features
-        likeness = features @ self.weights[place].astype(features.dtype)
-        return likeness - self.offsets[place] - self.prior.log_score(bag)
+    def scored(self, bag: ProposalBag, likeness: Array) -> Array:
+        """Scores of regions with a likeness (n,) or (n, C)."""
+        against = self.prior.log_score(bag)  # (n,)
+        return self.sharpness * likeness - (against[:, None] if likeness.ndim > 1 else against)
 
     def detect(
         self, bag: ProposalBag, *, max_overlap: float = MAX_OVERLAP, max_detections: int = MAX_DETECTIONS
@@ -85,38 +107,14 @@ class LikenessHead:
         )
 
 
-def likeness_head(
-    classes: Sequence[str],
-    directions: Array,
-    spread: Spread,
-    *,
-    ridge: float,
-    weight: float,
-    center: Array | None = None,
-    prior: Background = NO_BACKGROUND,
-) -> LikenessHead:
-    """The head of the classes whose common directions (C, d) a localizer has found.
-
-    A deviation of likeness counts ``weight`` against the prior.
-    """
-    require_number("ridge", ridge, above=0.0)
-    require_number("weight", weight, above=0.0)
-    require_shape("directions", directions, (len(classes), len(spread.mean)))
-    found = spread.decorrelated(directions, ridge)  # (C, d)
-    deviations = np.sqrt(np.einsum("cd,cd->c", found @ spread.covariance, found))  # (C,)
-    weights = weight * found / np.maximum(deviations, np.finfo(np.float64).tiny)[:, None]
-    return LikenessHead(tuple(classes), weights, weights @ spread.mean, center, prior)
-
-
 @final
 @dataclass(frozen=True, eq=False)
 class LikenessLearner:
-    """Localizes, then asks how far the direction that was found stands out against base regions."""
+    """Localizes, then asks how like other regions are to what was found."""
 
     localizer: VmfMil | SceneMil
-    spread: Spread
-    ridge: float
-    weight: float
+    sharpness: float
+    example_share: float
     prior: Background = NO_BACKGROUND
 
     def learn(
@@ -139,17 +137,22 @@ class LikenessLearner:
         """Several classes of the same images, no two of them in the same place."""
         return learn_apart(self, bags, tags, classes, rng)
 
-    def head(self, classes: Sequence[str], directions: Array) -> LikenessHead:
-        """The detector of classes with these directions (C, d)."""
-        return likeness_head(
-            classes,
+    def head(self, classes: Sequence[str], directions: Array, examples: Sequence[Rows]) -> LikenessHead:
+        """The detector of classes with these directions (C, d) and examples, as the localizer sees features."""
+        return LikenessHead(
+            tuple(classes),
             directions,
-            self.spread,
-            ridge=self.ridge,
-            weight=self.weight,
-            center=self.localizer.center,
-            prior=self.prior,
+            tuple(examples),
+            self.localizer.seen,
+            self.sharpness,
+            self.example_share,
+            self.prior,
         )
+
+    def head_of_kept(self, classes: Sequence[str], directions: Array, examples: Sequence[Rows]) -> LikenessHead:
+        """The same for what files keep: directions among centred features, and features as bags have them."""
+        rows = [self.localizer.seen_rows(each) if len(each) else each for each in examples]
+        return self.head(classes, self.localizer.from_centered(directions), rows)
 
 
 @final
@@ -171,9 +174,21 @@ class LikenessDetector:
         return self.learner.localizer.among_centered(self.solution.foreground.theta[None])[0]
 
     @cached_property
+    def example_photos(self) -> tuple[int, ...]:
+        """Places of the photos whose regions the class is remembered by: all, or some where there are many."""
+        shown = np.flatnonzero(self.localization.rows != ABSENT)
+        return tuple(shown[evenly(len(shown), MOST_EXAMPLES)].tolist())
+
+    @cached_property
+    def examples(self) -> Rows:
+        """(k, d), the regions in which it was found in those photos, as the localizer sees features."""
+        rows = self.localization.rows
+        return np.stack([self.solution.views[place].features[rows[place]] for place in self.example_photos])
+
+    @cached_property
     def head(self) -> LikenessHead:
         """Of this class alone."""
-        return self.learner.head([THE_CLASS], self.direction[None])
+        return self.learner.head([THE_CLASS], self.solution.foreground.theta[None], [self.examples])
 
     def score(self, bag: ProposalBag) -> Array:
         """(n,) scores (9.6)."""

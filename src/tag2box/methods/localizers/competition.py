@@ -5,9 +5,9 @@ k = candidates of a class in a photo, n = regions of a photo
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol, Self, TypeVar, final
+from typing import NamedTuple, Protocol, Self, TypeVar, final
 
 import numpy as np
 
@@ -72,11 +72,6 @@ def _continued(
     return sorted(longer, key=lambda way: (-way[0], way[1]))[:BEAM]
 
 
-def taken(bag: ProposalBag, others: Float32s) -> Bools:
-    """(n,), regions that are in the place of other things (m, 4)."""
-    return box_overlaps(bag.boxes, others).max(axis=1) >= APART
-
-
 class LearnedWhere(Protocol):
     """What was learned of a thing, with the place that it has in its photos."""
 
@@ -115,23 +110,59 @@ def learn_apart(
     negatives = {label: [bag for bag, words in zip(bags, tags, strict=True) if label not in words] for label in classes}
     positives = {label: [bags[place] for place in shown[label]] for label in classes}
     learned = {label: learner.learn(positives[label], negatives[label], rng) for label in classes}
-    taken: dict[str, dict[int, Bools]] = {label: {} for label in classes}
+    photos: dict[int, Contested] = {}
     for image, bag in enumerate(bags):
         own = {label: shown[label].index(image) for label in classes if image in shown[label]}
         weights = {label: learned[label].localization.weights[place] for label, place in own.items()}
-        candidates = {label: Candidates.of(bag, values) for label, values in weights.items()}
-        for label, rows in taken_by_others(bag, candidates).items():
-            taken[label][own[label]] = rows
-    for label in (label for label in classes if taken[label]):
-        learned[label] = learner.learn(positives[label], negatives[label], rng, Clamps(taken=taken[label]))
+        photos[image] = bag, {label: Candidates.of(bag, values) for label, values in weights.items()}
+    for label, rows_by_image in taken_by_others(photos).items():
+        taken = {shown[label].index(image): rows for image, rows in rows_by_image.items()}
+        learned[label] = learner.learn(positives[label], negatives[label], rng, Clamps(taken=taken))
     return learned
 
 
-def taken_by_others(bag: ProposalBag, candidates: Mapping[str, Candidates]) -> dict[str, Bools]:
-    """For each class that has to move in a photo, given the candidates of all: (n,), rows that others have taken."""
-    if len(candidates) < 2:
-        return {}
-    settled = settle(list(candidates.values()))
-    boxes = {label: one.boxes[place] for (label, one), place in zip(candidates.items(), settled, strict=True)}
-    moved = [label for (label, place) in zip(candidates, settled, strict=True) if place > 0]
-    return {label: taken(bag, np.stack([box for other, box in boxes.items() if other != label])) for label in moved}
+Contested = tuple[ProposalBag, Mapping[str, Candidates]]
+"""A photo, and where each of its classes may be."""
+P = TypeVar("P", bound=Hashable)
+
+
+def taken_by_others(photos: Mapping[P, Contested]) -> dict[str, dict[P, Bools]]:
+    """For each class that has to move in some photo: photo → (n,), rows that others have taken.
+
+    It is about to be learned once more, and may end elsewhere in every photo: others have their places in all of them.
+    """
+    settled = {name: _settled(bag, shown) for name, (bag, shown) in photos.items() if len(shown) > 1}
+    moves = {label for one in settled.values() for label in one.moved}
+    return {
+        label: {name: _taken(label, one.overlaps, moves) for name, one in settled.items() if label in one.overlaps}
+        for label in sorted(moves)
+    }
+
+
+class _Settled(NamedTuple):
+    """A photo in which every class has a place."""
+
+    overlaps: Mapping[str, Array]
+    """(n,) each, of all rows with the place of a class"""
+    moved: Collection[str]
+    """Classes that would be elsewhere if they were alone"""
+
+
+def _settled(bag: ProposalBag, candidates: Mapping[str, Candidates]) -> _Settled:
+    places = dict(zip(candidates, settle(list(candidates.values())), strict=True))
+    overlaps = {label: box_overlaps(bag.boxes, one.boxes[[places[label]]])[:, 0] for label, one in candidates.items()}
+    return _Settled(overlaps, [label for label, place in places.items() if place > 0])
+
+
+def _taken(label: str, overlaps: Mapping[str, Array], moves: Collection[str]) -> Bools:
+    """(n,), by the overlap of all rows with the place of each class.
+
+    Classes that move are learned one by one, so that each keeps to what is nearer to its own place than to theirs: else
+    two could end in the same.
+    """
+    others = [other for other in overlaps if other != label]
+    taken = np.max([overlaps[other] for other in others], axis=0) >= APART
+    for other in others:
+        if other in moves:
+            taken |= overlaps[other] >= overlaps[label]
+    return taken

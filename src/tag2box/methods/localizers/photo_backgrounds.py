@@ -12,7 +12,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from tag2box.arrays import Array, Bools, Strings, frozen, require_number, require_shape
+from tag2box.arrays import Array, Bools, Strings, evenly, frozen, require_number, require_shape
 from tag2box.boxes import box_coverage, box_overlaps
 from tag2box.types import ProposalBag, require_dimension
 
@@ -103,8 +103,8 @@ class SharedBackground:
     @classmethod
     def of(cls, bags: Sequence[ProposalBag]) -> Self:
         """What the photos of a class say, or some of them where there are many."""
-        chosen = [bags[place] for place in _spread_over(len(bags), MOST_PHOTOS)]
-        rows = [_spread_over(len(bag), MOST_REGIONS) for bag in chosen]
+        chosen = [bags[place] for place in evenly(len(bags), MOST_PHOTOS)]
+        rows = [evenly(len(bag), MOST_REGIONS) for bag in chosen]
         weights = [_each_place_once(bag)[some] for bag, some in zip(chosen, rows, strict=True)]
         return cls(
             np.concatenate([bag.features[some] for bag, some in zip(chosen, rows, strict=True)]),
@@ -121,11 +121,6 @@ class SharedBackground:
         likeness = np.exp(self.narrowness * (bag.features @ self.rows.T.astype(bag.features.dtype) - 1.0))  # (n, r)
         shared = np.log(np.maximum(likeness.astype(np.float64) @ others / others.sum(), TINY))
         return _in_deviations(shared, np.ones(len(bag), dtype=np.bool_))
-
-
-def _spread_over(count: int, most: int) -> list[int]:
-    """Some of so many places, evenly."""
-    return np.unique(np.linspace(0, count - 1, min(count, most)).round().astype(np.int64)).tolist()
 
 
 @final

@@ -23,6 +23,7 @@ from tag2box.methods.localizers.foregrounds import VmfForeground
 from tag2box.methods.localizers.photo_backgrounds import COMMON, RivalBackground, SharedBackground
 from tag2box.methods.localizers.starts import NO_CLAMPS, Clamps, given
 from tag2box.methods.localizers.vmf_mil import VmfMil
+from tag2box.methods.view import Rows
 from tag2box.types import ABSENT, WHOLE_IMAGE, ProposalBag, require_dimension
 
 ALIKE_POWER, UNLIKE_POWER = 4, 3
@@ -65,9 +66,17 @@ class SceneMil:
         """A bag in the space that EM works in."""
         return self.vmf.seen(bag)
 
+    def seen_rows(self, features: Rows) -> Rows:
+        """(n, d) features of regions, as a bag has them, in the space that EM works in."""
+        return self.vmf.seen_rows(features)
+
     def among_centered(self, directions: Array) -> Array:
         """(C, d) directions that were found, as they are among centred features."""
         return self.vmf.among_centered(directions)
+
+    def from_centered(self, directions: Array) -> Array:
+        """(C, d) directions among centred features, as they are in that space."""
+        return self.vmf.from_centered(directions)
 
     def learn(
         self,

@@ -20,7 +20,7 @@ from tag2box.methods.localizers.foregrounds import VmfForeground
 from tag2box.methods.localizers.stack import BagStack
 from tag2box.methods.localizers.starts import NO_CLAMPS, Clamps, Start, whole_images
 from tag2box.methods.spread import Whitening
-from tag2box.methods.view import View, center_bag
+from tag2box.methods.view import Rows, View, center_bag, center_rows
 from tag2box.sphere import KappaRule, direction_and_length
 from tag2box.types import ProposalBag
 
@@ -75,9 +75,19 @@ class VmfMil:
         """A bag in the space that EM works in."""
         return center_bag(bag, self.center) if self.whitening is None else self.whitening.bag(bag)
 
+    def seen_rows(self, features: Rows) -> Rows:
+        """(n, d) features of regions, as a bag has them, in the space that EM works in."""
+        if self.whitening is not None:
+            return self.whitening.rows(features)
+        return features if self.center is None else center_rows(features, self.center)[0]
+
     def among_centered(self, directions: Array) -> Array:
         """(C, d) directions of that space, as they are among centred features."""
         return directions if self.whitening is None else self.whitening.back(directions)
+
+    def from_centered(self, directions: Array) -> Array:
+        """(C, d) directions among centred features, as they are in that space."""
+        return directions if self.whitening is None else self.whitening.forth(directions)
 
     def solve(
         self, bags: Sequence[ProposalBag], rng: np.random.Generator, clamps: Clamps = NO_CLAMPS

@@ -80,7 +80,7 @@ def run_model(folder: Path) -> str:
     pixels = np.full((side, side, 3), 200, dtype=np.uint8)
     pixels[side // 4 : side // 2, side // 4 : side // 2] = (180, 30, 30)
     bag = model.extractor.extract(pixels, "synthetic").bag
-    scores = model.learner.head(["red"], bag.features[[1]].astype(np.float64)).score(bag)
+    scores = model.learner.head_of_kept(["red"], bag.features[[1]].astype(np.float64), [bag.features[[1]]]).score(bag)
     return f"{model.fingerprint} is whole and runs: {len(scores)} regions in a synthetic photo"
 
 
