@@ -15,7 +15,8 @@ from tag2box.model import DETECTOR, LOCALIZER, Model, Settings
 
 ANY_LIKENESS = Threshold(0.0, -2.0)
 """That every region reaches."""
-EVEN = Calibration(Judge((0.0,) * 5, 0.0), Judge((0.0,) * 2, 0.0), Threshold(0.5, 0.0), ANY_LIKENESS)
+UNSURE = Judge((0.0,) * 2, 0.0)
+EVEN = Calibration(Judge((0.0,) * 5, 0.0), UNSURE, Threshold(0.5, 0.0), ANY_LIKENESS, UNSURE)
 """Doubts everything by one half; a threshold is half the median score of the support photos, for any likeness."""
 
 

@@ -10,7 +10,8 @@ from tag2box.experiments.bench.trust import TrustTrial
 def some_trials(seed: int = 0) -> list[TrustTrial]:
     """Boxes are wrong by the third sign, tags by the first; new photos that show the class are more like it.
 
-    The thing is where it scores most in nine of ten of them: elsewhere the score is low.
+    The thing is where it scores most in nine of ten of them: elsewhere the score is low. A further thing is as likely
+    right as wrong at a score of 3.
     """
     rng = np.random.default_rng(seed)
     trials = []
@@ -18,6 +19,7 @@ def some_trials(seed: int = 0) -> list[TrustTrial]:
         wrong_signs, absent_signs = rng.standard_normal((6, 5)), rng.standard_normal((6, 2))
         scores, right = rng.normal([6.0, 2.0, 2.0, 2.0, 2.0], 1.0), rng.random() < 0.9
         scores[0] -= 0.0 if right else 4.0
+        further_scores = rng.normal(3.0, 2.0, 2)
         trials.append(
             TrustTrial(
                 wrong_signs,
@@ -31,6 +33,10 @@ def some_trials(seed: int = 0) -> list[TrustTrial]:
                 rng.normal([0.7, 0.3, 0.3, 0.3, 0.3], 0.1),
                 np.array([right, False, False, False, False]),
                 np.array([True, False, False, False, False]),
+                np.array([0, 3]),
+                further_scores,
+                np.full(2, 0.9),
+                rng.random(2) < 1 / (1 + np.exp(3.0 - further_scores)),
             )
         )
     return trials

@@ -76,7 +76,7 @@ def test_what_is_found_by_hand() -> None:
         query_hits=np.array([True, False, True, False, True]),
         query_shows=np.array([True, True, True, False, True]),
     )
-    calibration = Calibration(Judge((), 0.0), Judge((), 0.0), Threshold(0.5, 3.0), Threshold(0.5, 0.5))
+    calibration = Calibration(Judge((), 0.0), Judge((), 0.0), Threshold(0.5, 3.0), Threshold(0.5, 0.5), Judge((), 0.0))
     found = found_at_threshold([trial], calibration)
     assert (found.right, found.wrong, found.missed, found.alarms) == (1, 2, 3, 1.0)
     assert (found.precision, found.recall, found.f1) == pytest.approx((1 / 3, 1 / 4, 2 / 7))
@@ -92,7 +92,7 @@ def test_shares_and_thresholds_by_hand() -> None:
 
 def test_figures_say_what_a_calibration_is_worth() -> None:
     trials = some_trials()
-    fitted = fit_calibration(trials)
+    fitted = fit_calibration(trials, 5.0)
     seen = trust_figures(trials, fitted)
     doubts, wrong = judged(trials, fitted.wrong, "wrong")
     absences, absent = judged(trials, fitted.absent, "absent")

@@ -19,9 +19,8 @@ from tag2box.methods.calibration import (
     save_calibration,
 )
 
-SOME = Calibration(
-    Judge((1.0, 0.0, -2.0, 0.0, 0.5), 0.25), Judge((-3.0, 1.0), -1.0), Threshold(0.25, 2.0), Threshold(0.0, 0.5)
-)
+WRONG, ABSENT, FURTHER = Judge((1.0, 0.0, -2.0, 0.0, 0.5), 0.25), Judge((-3.0, 1.0), -1.0), Judge((-1.0, 0.5), 0.0)
+SOME = Calibration(WRONG, ABSENT, Threshold(0.25, 2.0), Threshold(0.0, 0.5), FURTHER)
 
 
 def test_a_chance_by_hand() -> None:
@@ -54,6 +53,7 @@ def test_it_survives_a_file(tmp_path: Path) -> None:
         {"wrong": {"weights": [1.0], "bias": 0.0}},
         {"absent": 3},
         {"likeness": {"share": 0.5}},
+        {"further": {"weights": [1.0], "bias": 0.0}},
         {"score": {"share": 1.0, "floor": "x"}},
     ],
 )

@@ -75,7 +75,8 @@ HERE, THERE, FAR = ([10, 10, 40, 40], [60, 10, 90, 40], [10, 60, 40, 90])
 PART = [60, 10, 80, 30]
 """Lies in THERE, and overlaps it by less than detections of one class are suppressed for."""
 KINDS = {"mug": 0, "pen": 1}
-CALIBRATION = Calibration(Judge((0.0,) * 5, -2.0), Judge((0.0,) * 2, -2.0), Threshold(0.5, 0.0), ANY_LIKENESS)
+FURTHER = Judge((-1.0, 1.0), 0.5)
+CALIBRATION = Calibration(Judge((0.0,) * 5, -2.0), Judge((0.0,) * 2, -2.0), Threshold(0.5, 0.0), ANY_LIKENESS, FURTHER)
 MODEL = planted_model(D, Spread(np.zeros(D), np.eye(D) / D), kappa=30.0, calibration=CALIBRATION)
 TAGS: dict[str, set[str]] = {"a": {"mug"}, "b": {"mug"}, "c": {"mug", "pen"}, "d": {"pen"}, "e": {"pen"}, "f": set()}
 
@@ -203,14 +204,18 @@ def test_a_second_thing_inside_a_thing_of_another_class_is_kept() -> None:
     ] == dogs[::-1]
 
 
-def test_a_further_thing_is_never_surer_than_the_photos_own(found: Found) -> None:
+def test_a_further_thing_is_doubted_as_was_learned_and_never_surer_than_the_photos_own(found: Found) -> None:
+    judged = 0
     for boxes in further_things(found, BAGS, MODEL).values():
         own: dict[str, FoundBox] = {}
         for box in boxes:
             first = own.setdefault(box.label, box)
             if box is not first:
-                assert box.doubt == pytest.approx(1.0 - (1.0 - first.doubt) * box.score)
-                assert box.doubt >= first.doubt
+                odds = [np.log(chance / (1 - chance)) for chance in (box.score, first.doubt)]
+                learned = 1 / (1 + np.exp(odds[0] - odds[1] - 0.5))  # by FURTHER
+                assert box.doubt == pytest.approx(max(learned, first.doubt))
+                judged += 1
+    assert judged == 2
 
 
 # What a person knows

@@ -16,7 +16,7 @@ from PIL import Image
 
 from in_process import run_here
 from planted_extractor import PlantedExtractor, planted_world
-from planted_model import ANY_LIKENESS
+from planted_model import ANY_LIKENESS, UNSURE
 from tag2box.data import read_truth
 from tag2box.methods.calibration import Calibration, Judge, Threshold
 from tag2box.model import Model
@@ -97,7 +97,7 @@ def test_every_class_has_a_verdict(photos: Path, tmp_path: Path, planted: tuple[
 def test_what_was_found_needs_no_words_on_the_screen(
     photos: Path, tmp_path: Path, planted: tuple[Model, PlantedExtractor], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    sure = Calibration(Judge((0.0,) * 5, -9.0), Judge((0.0,) * 2, -9.0), Threshold(0.5, 0.0), ANY_LIKENESS)
+    sure = Calibration(Judge((0.0,) * 5, -9.0), Judge((0.0,) * 2, -9.0), Threshold(0.5, 0.0), ANY_LIKENESS, UNSURE)
     monkeypatch.setattr(Model, "open", lambda *_, **__: sure_of(planted[0], sure))
     done = run_here("localize", photos, "-o", tmp_path / "run")
     assert "  sea: 4 photos, about 4 boxes right, none needs a look.\n" in done.stdout

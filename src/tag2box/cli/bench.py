@@ -199,9 +199,10 @@ def calibrate(
     classes = require_tunable(bench, [DETECTOR])
     for name in datasets_for(bench, [DETECTOR]):
         _prepare(bench, name, console)
-    trials = calibration_trials(bench, bench.settings(settings), tasks, seed, partial(step_progress, console=console))
-    fitted = fit_calibration(trials)
-    save_calibration(output, fitted, calibration_facts(bench, classes, bench.settings(settings), tasks, seed))
+    chosen = bench.settings(settings)
+    trials = calibration_trials(bench, chosen, tasks, seed, partial(step_progress, console=console))
+    fitted = fit_calibration(trials, chosen.of(DETECTOR)["sharpness"])
+    save_calibration(output, fitted, calibration_facts(bench, classes, chosen, tasks, seed))
     _print_figures(trials, fitted, console)
     console.print(f"Wrote {output}.", soft_wrap=True)
 

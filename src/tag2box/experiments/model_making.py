@@ -19,7 +19,7 @@ from tag2box.experiments.bench.workbench import BASE, Workbench
 from tag2box.extract import BOX_GRAPH, CARD_NAME, PHOTO_GRAPH
 from tag2box.files import replacing_folder, require_replaceable
 from tag2box.methods.calibration import CALIBRATION_NAME, fitted_on, load_calibration, save_calibration
-from tag2box.model import KNOWLEDGE_NAME, SETTINGS_NAME, Model, load_settings, save_knowledge, save_settings
+from tag2box.model import DETECTOR, KNOWLEDGE_NAME, SETTINGS_NAME, Model, load_settings, save_knowledge, save_settings
 from tag2box.progress import Progress
 
 WRITER = "tag2box model make"
@@ -86,7 +86,8 @@ def _choose(asked: Making, progress: Progress, say: Callable[[str], None]) -> Pa
     facts = calibration_facts(twin, classes, settings, _trust_tasks(asked), asked.seed)
     if fitted_on(folder / CALIBRATION_NAME) != facts:
         trials = calibration_trials(twin, settings, _trust_tasks(asked), asked.seed, progress)
-        save_calibration(folder / CALIBRATION_NAME, fit_calibration(trials), facts)
+        fitted = fit_calibration(trials, settings.of(DETECTOR)["sharpness"])
+        save_calibration(folder / CALIBRATION_NAME, fitted, facts)
     return folder
 
 

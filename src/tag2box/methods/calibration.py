@@ -9,14 +9,14 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, final
+from typing import Any, NamedTuple, final
 
 import numpy as np
 
 from tag2box.arrays import Array, frozen, require_number, sigmoid
 from tag2box.errors import ModelError, reason_of
 from tag2box.files import write_json
-from tag2box.methods.signs import ABSENT_SIGNS, WRONG_SIGNS
+from tag2box.methods.signs import ABSENT_SIGNS, FURTHER_SIGNS, WRONG_SIGNS
 
 FORMAT = "tag2box-calibration-2"
 CALIBRATION_NAME = "calibration.json"
@@ -60,18 +60,33 @@ class Threshold:
             require_number("part of a threshold", value)
 
     def of(self, own: Array, others: Array = NOTHING_KNOWN) -> float:
-        """The threshold of a class.
+        """The threshold of a class whose photos reach so much, each left out once, and others without it so much."""
+        return float(self.at(*(np.array(value) for value in reach(own, others))))
 
-        What its photos reach, each left out once, says where the class begins; without any, which is so where one photo
-        is all that there is, the floor stands alone. Photos that are known not to show the class push it up, until
-        few of them reach it; but never so far that half of its own photos would be missed.
+    def at(self, typical: Array, quiet: Array) -> Array:
+        """(n,), the thresholds of classes with such a reach.
+
+        What its photos reach says where a class begins; without any, which is so where one photo is all that there is,
+        the floor stands alone. Photos that are known not to show the class push it up, until few of them reach it;
+        but never so far that half of its own photos would be missed.
         """
-        typical = float(np.median(own)) if len(own) else self.floor
-        plain = self.share * typical + (1.0 - self.share) * self.floor
-        if not len(others):
-            return plain
-        quiet = float(np.quantile(others, 1.0 - FALSE_ALARMS))
-        return max(plain, min(quiet, typical))
+        begins = np.where(np.isnan(typical), self.floor, typical)  # (n,)
+        return np.maximum(self.share * begins + (1.0 - self.share) * self.floor, np.minimum(quiet, begins))
+
+
+class Reach(NamedTuple):
+    """How far the photos of a class reach, and those that do not show it."""
+
+    typical: float
+    """The median of its own; NaN if there are none"""
+    quiet: float
+    """What few of the others reach; minus infinity if there are none"""
+
+
+def reach(own: Array, others: Array = NOTHING_KNOWN) -> Reach:
+    """What a threshold depends on."""
+    typical = float(np.median(own)) if len(own) else float("nan")
+    return Reach(typical, float(np.quantile(others, 1.0 - FALSE_ALARMS)) if len(others) else float("-inf"))
 
 
 @final
@@ -85,6 +100,8 @@ class Calibration:
     """Says which regions of a photo that shows the class are the thing"""
     likeness: Threshold
     """Says whether a photo shows the class at all"""
+    further: Judge
+    """Whether a further thing of a class, beside the box of its photo, is none"""
 
 
 def save_calibration(path: Path, fitted: Calibration, facts: Mapping[str, Any]) -> None:
@@ -111,6 +128,7 @@ def load_calibration(path: Path) -> Calibration:
             _judge(content["absent"], len(ABSENT_SIGNS)),
             _threshold(content["score"]),
             _threshold(content["likeness"]),
+            _judge(content["further"], len(FURTHER_SIGNS)),
         )
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise ModelError(

@@ -23,6 +23,7 @@ SUREST = 1e-6
 NOTHING = 1e-9
 """A sum of features that is shorter, against that of one photo, is what rounding leaves of nothing."""
 WRONG_SIGNS = ("weight around the box", "agreement of the others", "likeness to the others", "size", "size squared")
+FURTHER_SIGNS = ("margin over the thresholds", "log odds that the photo's own box is wrong")
 ABSENT_SIGNS = ("best likeness to the others", "likeness of the others among themselves")
 
 
@@ -104,6 +105,11 @@ def weight_around(bag: ProposalBag, row: int, weights: Array) -> float:
     """How much of a photo's weight (n,) is on regions that show the same thing as a row, between 0 and 1."""
     overlaps = box_overlaps(bag.boxes[[row]], bag.boxes)[0]  # (n,)
     return float(np.clip(weights[overlaps >= SAME_PLACE].sum(), 0.0, 1.0))
+
+
+def further_signs(margins: Array, doubts: Array) -> Array:
+    """(n, 2), see FURTHER_SIGNS: of things with such margins, beside boxes with such doubts."""
+    return np.stack([margins, log_odds(doubts, SUREST)], axis=1)
 
 
 def medians_of_others(values: Array) -> Array:

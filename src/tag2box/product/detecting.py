@@ -13,7 +13,7 @@ from typing import NamedTuple, final
 
 import numpy as np
 
-from tag2box.arrays import Array, Bools, require_number, sigmoid
+from tag2box.arrays import Bools, require_number, sigmoid
 from tag2box.boxes import Size, box_coverage, suppress_overlaps
 from tag2box.data.formats.coco_results import FOUND
 from tag2box.errors import PhotoError, StoreError
@@ -26,8 +26,6 @@ from tag2box.types import Detections, ProposalBag
 
 NESTED = 0.75
 """A box that lies in a surer one of its class by so much, or has it inside, is no thing of its own."""
-LIKENESS_COUNTS = 2.0
-"""How much more than in the score likeness counts against its own threshold."""
 SAME_BOX = 0.5
 """Boxes that overlap by more are one thing, which has one name."""
 
@@ -54,17 +52,11 @@ class Detector:
         require_number("min_score", min_score)
         if self._head is None:
             return Detections.joined([])
-        found = ranked_classes(bag, self._margins(self._head, bag), self._labels)
+        found = ranked_classes(bag, self._head.margins(bag, self._thresholds, self._least), self._labels)
         named = found[suppress_overlaps(found.boxes, found.scores, SAME_BOX, len(found))]
         moved = np.array([self._moved[label] for label in named.labels.tolist()])  # (m,)
         shown = Detections.ranked(named.boxes, sigmoid(named.scores - moved), named.labels)
         return shown[(shown.scores >= min_score) & ~_nested(shown)]
-
-    def _margins(self, head: LikenessHead, bag: ProposalBag) -> Array:
-        """(n, C), how far regions are above both thresholds of a class (9.7)."""
-        likeness = head.likeness(bag)
-        liked = LIKENESS_COUNTS * head.sharpness * (likeness - self._least)
-        return np.minimum(head.scored(bag, likeness) - self._thresholds, liked)
 
 
 def head_of(known: ClassSet, model: Model) -> LikenessHead:

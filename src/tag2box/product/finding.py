@@ -10,11 +10,13 @@ from typing import NamedTuple, final
 
 import numpy as np
 
+from tag2box.arrays import log_odds
 from tag2box.boxes import box_coverage, box_overlaps
 from tag2box.data.labelled import FoundBox
 from tag2box.data.tags import shared_tags
 from tag2box.methods.calibration import SUSPECT
 from tag2box.methods.localizers import Candidates, taken_by_others
+from tag2box.methods.signs import further_signs
 from tag2box.model import Model
 from tag2box.product.class_file import ClassSet
 from tag2box.product.detecting import SAME_BOX, Detector
@@ -24,6 +26,7 @@ from tag2box.product.verdicts import Verdict, judge_classes
 
 SAME_THING = 0.5
 """A box that covers so much of another of its class, or is covered so, is no further thing."""
+LEAST_SCORE = 1e-9
 MOST_WITHOUT = 24
 """Photos that tell what a class is not: more tell little more."""
 
@@ -156,8 +159,8 @@ def _candidates(one: LearnedClass) -> dict[str, Candidates]:
 def further_things(found: Found, bags: Bags, model: Model) -> dict[str, list[FoundBox]]:
     """Photo → its boxes, and further things of its own tags that reach their class's threshold, the surest first.
 
-    Tags that a photo does not have take nothing away. A further thing is right if the photo's own box shows what the
-    class is, and if the detection is right beside it: its doubt counts both.
+    Tags that a photo does not have take nothing away. How far to doubt a further thing was learned on base classes: by
+    its margin, and by the doubt in the photo's own box; it is never surer than that.
     """
     boxes, known = found.boxes(), found.known(model.fingerprint, "")
     detectors: dict[frozenset[str], Detector] = {}
@@ -170,8 +173,9 @@ def further_things(found: Found, bags: Bags, model: Model) -> dict[str, list[Fou
         first = {box.label: box for box in own}
         for one in detectors[labels].detect(bags.bag(photo)):
             mine = first[one.label]
-            doubt = 1.0 - (1.0 - mine.doubt) * one.score
-            box = FoundBox(one.label, one.box, one.score, doubt, mine.absence)
+            margins = log_odds(np.array([one.score]), LEAST_SCORE)
+            doubt = float(model.calibration.further(further_signs(margins, np.array([mine.doubt])))[0])
+            box = FoundBox(one.label, one.box, one.score, max(doubt, mine.doubt), mine.absence)
             if not _is_among(box, own):
                 own.append(box)
     return boxes

@@ -1,33 +1,37 @@
 """How far to trust what is found: signs are collected in tasks, learned from on base classes, and judged on novel ones.
 
-B = support photos of a task, q = its query photos, n = all of some kind in all tasks
+B = support photos of a task, q = its query photos, f = regions beside the boxes, n = all of some kind in all tasks
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import final
 
 import numpy as np
 
 from tag2box.arrays import Array, Bools, Ints
+from tag2box.boxes import box_coverage, suppress_overlaps
 from tag2box.data import Dataset, EpisodeSampler, classes_uniformly, pool_of
 from tag2box.evaluation import is_correct
 from tag2box.experiments.bench.tasks import Pool
 from tag2box.experiments.bench.workbench import Workbench
-from tag2box.methods.calibration import SUSPECT, Calibration, Judge
-from tag2box.methods.detectors import LikenessLearner
+from tag2box.methods.calibration import SUSPECT, Calibration, Judge, Reach, reach
+from tag2box.methods.detectors import MAX_OVERLAP, LikenessDetector, LikenessLearner
 from tag2box.methods.signs import best_likeness, read_signs
 from tag2box.model import Settings, users_learner
 from tag2box.progress import Progress, Report
-from tag2box.types import Episode, TaggedImage
+from tag2box.types import Episode, ProposalBag, TaggedImage, Truth
 
 SHOTS = (3, 5, 10, 20)
 WRONG_TAGS = 0.1
 """Share of the support photos that do not show the class."""
 WITHOUT, STRANGERS = 8, 4
 """Photos without the class that teach, and that are asked, beside the one that shows it."""
+MOST_FURTHER = 4
+"""Regions of a support photo that are asked whether they show a further thing."""
 FRONT = 0.2
 """Share of the boxes, the most doubtful ones, that a person may look at."""
 
@@ -59,6 +63,24 @@ class TrustTrial:
     """(q,), whether the best region of a new photo is right"""
     query_shows: Bools
     """(q,)"""
+    further_places: Ints
+    """(f,), which support photo a region is of that may show a further thing"""
+    further_scores: Array
+    """(f,)"""
+    further_likenesses: Array
+    """(f,)"""
+    further_right: Bools
+    """(f,), whether it does"""
+
+    @cached_property
+    def score_reach(self) -> Reach:
+        """What the threshold of the score depends on."""
+        return reach(self.support_scores)
+
+    @cached_property
+    def likeness_reach(self) -> Reach:
+        """What the threshold of likeness depends on."""
+        return reach(self.support_likenesses, self.other_likenesses)
 
 
 def draw_doubtful_tasks(dataset: Dataset, tasks: int, seed: int) -> list[Episode]:
@@ -134,7 +156,27 @@ def _trust_trial(learner: LikenessLearner, episode: Episode, pool: Pool) -> Trus
         np.array(likenesses),
         np.array(right[len(support) :]),
         np.array(shows[len(support) :]),
+        *_further(learned, bags, [pool.truths[image] for image in support], label),
     )
+
+
+def _further(
+    learned: LikenessDetector, bags: Sequence[ProposalBag], truths: Sequence[Truth], label: str
+) -> tuple[Ints, Array, Array, Bools]:
+    """Regions of support photos beside the box of each, the best ones: which photo, score, likeness, and if right."""
+    places, scores, likenesses, right = [], [], [], []
+    for place, (bag, own) in enumerate(zip(bags, learned.localization.rows.tolist(), strict=True)):
+        likeness = learned.head.likeness(bag)[:, 0]  # (n,)
+        score = learned.head.scored(bag, likeness)  # (n,)
+        best = suppress_overlaps(bag.boxes, score, MAX_OVERLAP, MOST_FURTHER + 1)
+        mine = bag.boxes[[own]]  # (1, 4)
+        covered = np.maximum(box_coverage(bag.boxes, mine)[:, 0], box_coverage(mine, bag.boxes)[0])  # (n,)
+        for row in [row for row in best.tolist() if covered[row] < MAX_OVERLAP][:MOST_FURTHER]:
+            places.append(place)
+            scores.append(score[row])
+            likenesses.append(likeness[row])
+            right.append(is_correct(bag.boxes[row], truths[place], label))
+    return np.array(places, np.int64), np.array(scores), np.array(likenesses), np.array(right, np.bool_)
 
 
 @final
@@ -168,13 +210,20 @@ class FoundAtThreshold:
 def found_at_threshold(trials: Sequence[TrustTrial], calibration: Calibration) -> FoundAtThreshold:
     """What a person who keeps the default threshold would see."""
     counts = [len(trial.query_scores) for trial in trials]
-    scores = [calibration.score.of(trial.support_scores) for trial in trials]
-    likenesses = [calibration.likeness.of(trial.support_likenesses, trial.other_likenesses) for trial in trials]
+    scores, likenesses = thresholds_of(trials, calibration)
     found = all_of(trials, "query_scores") >= np.repeat(scores, counts)
     found &= all_of(trials, "query_likenesses") >= np.repeat(likenesses, counts)
     hits, shows = all_of(trials, "query_hits").astype(bool), all_of(trials, "query_shows").astype(bool)
     right, wrong, missed = (int(some.sum()) for some in (found & hits, found & ~hits, shows & ~(found & hits)))
     return FoundAtThreshold(right, wrong, missed, float(found[~shows].mean()) if (~shows).any() else 0.0)
+
+
+def thresholds_of(trials: Sequence[TrustTrial], calibration: Calibration) -> tuple[Array, Array]:
+    """The thresholds of the class of each trial: of the score, and of likeness."""
+    scores, likenesses = (
+        np.array([getattr(trial, f"{kind}_reach") for trial in trials]).T for kind in ("score", "likeness")
+    )
+    return calibration.score.at(*scores), calibration.likeness.at(*likenesses)
 
 
 def share_in_front(chances: Array, happened: Bools, front: float) -> float:

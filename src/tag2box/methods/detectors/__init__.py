@@ -4,10 +4,17 @@ from tag2box.methods.detectors.cosine_head import CosineHead, fit_cosine_head
 from tag2box.methods.detectors.cosine_learner import CosineDetector, CosineLearner, FewShotFit, fit_few_shot
 from tag2box.methods.detectors.cosine_loss import CosineLoss
 from tag2box.methods.detectors.lbfgs import LinePoint, Minimum, minimize, strong_wolfe
-from tag2box.methods.detectors.likeness import MOST_EXAMPLES, LikenessDetector, LikenessHead, LikenessLearner
-from tag2box.methods.detectors.query import confidences, ranked_classes, ranked_regions
+from tag2box.methods.detectors.likeness import (
+    MOST_EXAMPLES,
+    LikenessDetector,
+    LikenessHead,
+    LikenessLearner,
+    margin,
+)
+from tag2box.methods.detectors.query import MAX_OVERLAP, confidences, ranked_classes, ranked_regions
 
 __all__ = [
+    "MAX_OVERLAP",
     "MOST_EXAMPLES",
     "CosineDetector",
     "CosineHead",
@@ -22,6 +29,7 @@ __all__ = [
     "confidences",
     "fit_cosine_head",
     "fit_few_shot",
+    "margin",
     "minimize",
     "ranked_classes",
     "ranked_regions",

@@ -30,8 +30,15 @@ from tag2box.methods.view import Rows
 from tag2box.types import ABSENT, Detections, Localization, ProposalBag, require_dimension
 
 THE_CLASS = "the class"
+LIKENESS_COUNTS = 2.0
+"""How much more than in the score likeness counts against a threshold of its own."""
 MOST_EXAMPLES = 16
 """Regions that a class is remembered by: more of them tell little more."""
+
+
+def margin(score: Array, likeness: Array, sharpness: float) -> Array:
+    """The lesser of two margins (9.7), each over its own threshold."""
+    return np.minimum(score, LIKENESS_COUNTS * sharpness * likeness)
 
 
 @final
@@ -97,6 +104,11 @@ class LikenessHead:
         """Scores of regions with a likeness (n,) or (n, C)."""
         against = self.prior.log_score(bag)  # (n,)
         return self.sharpness * likeness - (against[:, None] if likeness.ndim > 1 else against)
+
+    def margins(self, bag: ProposalBag, thresholds: Array, least_likenesses: Array) -> Array:
+        """(n, C), how far regions are above both thresholds of each class (9.7)."""
+        likeness = self.likeness(bag)
+        return margin(self.scored(bag, likeness) - thresholds, likeness - least_likenesses, self.sharpness)
 
     def detect(
         self, bag: ProposalBag, *, max_overlap: float = MAX_OVERLAP, max_detections: int = MAX_DETECTIONS
