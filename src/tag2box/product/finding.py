@@ -27,6 +27,8 @@ from tag2box.product.verdicts import Verdict, judge_classes
 SAME_THING = 0.5
 """A box that covers so much of another of its class, or is covered so, is no further thing."""
 LEAST_SCORE = 1e-9
+ERROR_RATE = 0.2
+"""Share of the boxes that nobody looks at which may be wrong."""
 MOST_WITHOUT = 24
 """Photos that tell what a class is not: more tell little more."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import final
+from typing import NamedTuple, final
 
 import numpy as np
 
@@ -27,12 +27,14 @@ from tag2box.evaluation import (
 )
 from tag2box.model import Model
 from tag2box.product.detecting import Detector
-from tag2box.product.finding import Found, find_classes
+from tag2box.product.finding import ERROR_RATE, Found, PhotoBox, find_classes, need_a_look
 from tag2box.product.learning import Region
 from tag2box.progress import Report
 from tag2box.store import FeatureStore
 
 CORLOC, TOP, AP50 = "CorLoc in the tagged photos", "the same by objectness alone", "AP50 in the others"
+TRUSTED = "right among boxes that need no look"
+RANKED = "wrong boxes that are doubted more than right ones"
 PRECISION, RECALL = "precision at the threshold", "recall at the threshold"
 ALARMS, STRANGE_ALARMS = "photos of classes not taught with an alarm", "strange photos with an alarm"
 
@@ -116,11 +118,12 @@ def _outcome(
     images = {image.image_id: image for image in dataset.images}
     regions = _drawn_regions(dataset.classes, [images[name] for name in tagged], store, drawn)
     found = find_classes({name: images[name].tags for name in tagged}, store, model, regions=regions)
-    corloc, top = _corlocs(found, images, store, regions)
+    judged = _judge(found, images, store, regions)
+    corloc, top = (corloc_by_class(right, judged.labels) for right in (judged.right, judged.top_is_right))
     detector = Detector(found.known(model.fingerprint, ""), model)
     rest = [image for name, image in images.items() if name not in set(tagged)]
     pairs = [(detector.detect(store.bag(image.image_id), 0.0), image.truth) for image in rest]
-    figures = {CORLOC: macro_mean(corloc), TOP: macro_mean(top)}
+    figures = {CORLOC: macro_mean(corloc), TOP: macro_mean(top), **_worth_of_doubt(judged)}
     if rest:
         figures[AP50] = macro_mean(average_precisions(pairs, dataset.classes, match_voc, ap_area))
         figures[PRECISION], figures[RECALL] = _at_threshold(pairs, dataset.classes)
@@ -142,22 +145,44 @@ def _drawn_regions(
     return regions
 
 
-def _corlocs(
+class _Judged(NamedTuple):
+    """Boxes that were found where nobody drew one, the most doubtful first."""
+
+    boxes: list[PhotoBox]
+    right: list[bool]
+    top_is_right: list[bool]
+    """Whether the region of highest objectness is"""
+
+    @property
+    def labels(self) -> list[str]:
+        """What each should show."""
+        return [each.box.label for each in self.boxes]
+
+
+def _judge(
     found: Found,
     images: Mapping[str, DatasetImage],
     store: FeatureStore,
     regions: Mapping[str, Mapping[str, Region]],
-) -> tuple[dict[str, float], dict[str, float]]:
-    """CorLoc by class: of the boxes that were found, and of the region with the highest objectness."""
-    right, top, labels = [], [], []
-    for photo, box in found.by_doubt():
-        if photo in regions.get(box.label, {}):
-            continue
+) -> _Judged:
+    judged = _Judged([each for each in found.by_doubt() if each.photo not in regions.get(each.box.label, {})], [], [])
+    for photo, box in judged.boxes:
         bag, truth = store.bag(photo), images[photo].truth
-        labels.append(box.label)
-        right.append(is_correct(np.array(box.box, dtype=np.float32), truth, box.label))
-        top.append(is_correct(bag.boxes[bag.objectness.argmax()], truth, box.label))
-    return corloc_by_class(right, labels), corloc_by_class(top, labels)
+        judged.right.append(is_correct(np.array(box.box, dtype=np.float32), truth, box.label))
+        judged.top_is_right.append(is_correct(bag.boxes[bag.objectness.argmax()], truth, box.label))
+    return judged
+
+
+def _worth_of_doubt(judged: _Judged) -> dict[str, float]:
+    """Whether doubt keeps its promise at the default error rate, and how well it sorts; NaN where nothing says."""
+    right, doubts = np.array(judged.right, dtype=np.bool_), np.array([each.box.doubt for each in judged.boxes])
+    looked_at = len(need_a_look(judged.boxes, ERROR_RATE))
+    trusted = right[looked_at:]
+    pairs = doubts[~right][:, None] - doubts[right][None]  # (wrong, right)
+    return {
+        TRUSTED: float(trusted.mean()) if len(trusted) else float("nan"),
+        RANKED: float((pairs > 0).mean() + 0.5 * (pairs == 0).mean()) if pairs.size else float("nan"),
+    }
 
 
 def _at_threshold(pairs: Sequence[Pair], classes: Collection[str]) -> tuple[float, float]:

@@ -33,7 +33,7 @@ from tag2box.product.corrections import (
     vouched_for,
 )
 from tag2box.product.events import Advanced, Began, Ended, Listener, Unreadable, silent
-from tag2box.product.finding import Found, find_classes, further_things, need_a_look
+from tag2box.product.finding import ERROR_RATE, Found, find_classes, further_things, need_a_look
 from tag2box.product.learning import Region
 from tag2box.product.report import write_report
 from tag2box.product.run_files import (
@@ -54,8 +54,6 @@ from tag2box.product.run_files import (
 )
 from tag2box.store import FeatureStore, StoreHeader, StoreWriter
 from tag2box.types import ProposalBag
-
-ERROR_RATE = 0.2
 
 
 class RunState(NamedTuple):
