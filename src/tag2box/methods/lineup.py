@@ -55,7 +55,7 @@ SCENE_GRID = {
     "objectness_weight": (0.0, 0.5, 1.0, 1.5, 2.0),
     "commonness_weight": (0.0, 1.5, 3.0, 6.0),
     "sharedness_weight": (0.0, 3.0, 5.0, 8.0),
-    "rivalry_weight": (0.0, 4.0, 8.0),
+    "rivalry_weight": (0.0, 4.0, 8.0, 12.0, 16.0),
 }
 GAUSSIAN_GRID = {"sigma": (0.7, 1.0, 1.5, 2.0, 3.0, 5.0), "background_weight": (0.03, 0.1, 0.3, 1.0, 3.0)}
 RULE_GRID = {"background_factor": (1.0, 2.0, 4.0, 8.0, 16.0, 32.0)}

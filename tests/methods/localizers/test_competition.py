@@ -73,6 +73,13 @@ def test_who_is_less_sure_moves() -> None:
     assert settle([]) == []
 
 
+def test_of_equally_likely_places_those_are_taken_that_touch_least() -> None:
+    """A quarter, a corner of it, and another quarter, all as likely for both."""
+    bag = bag_of([[0, 0, 40, 40], [0, 0, 20, 20], [50, 50, 90, 90]])
+    even = Candidates.of(bag, np.array([0.0, 1 / 3, 1 / 3, 1 / 3]))
+    assert settle([even, even]) == [0, 2]
+
+
 def test_things_may_touch_a_little() -> None:
     """0.3 of both together is too much, and a little less is not."""
     bag = bag_of([[0, 0, 10, 10], [0, 0, 10, 3], [0, 0, 10, 2.99], [50, 50, 60, 60]])

@@ -25,8 +25,12 @@ from tag2box.model import DETECTOR, Settings
 from tag2box.progress import Progress
 from tag2box.training import alike, fit_logistic
 
-MOST_ALARMS = 0.05
-"""Share of the photos without a class in which it may be seen."""
+MOST_LOST = 0.12
+"""Share of what would be found that may be lost for the sake of few alarms."""
+QUIET = 0.02
+"""Share of the photos without a class in which it may be seen: fewer are not worth a loss."""
+ANYTHING = Threshold(0.0, -100.0)
+"""That every region reaches."""
 ALMOST = -1.0
 """Margin of further things that are near enough to learn from."""
 NOBODY = Judge((0.0, 0.0), 0.0)
@@ -63,26 +67,42 @@ def calibration_facts(
 def fit_calibration(trials: Sequence[TrustTrial], sharpness: float) -> Calibration:
     """What the trials of a head with such a sharpness teach; every photo weighs the same.
 
-    Likeness decides whether a photo shows the class: of the thresholds that few photos without it reach, the one that
-    finds the most. Given that, the score decides which region it is: the threshold with the best F1.
+    Likeness decides whether a photo shows the class: of the thresholds that lose little of what would be found without
+    any, the quietest. Given that, the score decides which regions show it: the threshold with the best F1 of boxes.
     """
     wrong, absent = (
         _judge(all_of(trials, f"{kind}_signs"), all_of(trials, kind).astype(np.bool_)) for kind in ("wrong", "absent")
     )
-    no_score = Threshold(0.0, float(SCORES.min()))
-    tried = [Calibration(wrong, absent, no_score, one, NOBODY) for one in _thresholds(LIKENESSES)]
-    quiet = max(tried, key=lambda calibration: _quiet_and_found(found_at_threshold(trials, calibration)))
+    free = Calibration(wrong, absent, ANYTHING, ANYTHING, NOBODY)
+    enough = (1.0 - MOST_LOST) * found_at_threshold(trials, free).recall
+    tried = [replace(free, likeness=one) for one in _thresholds(LIKENESSES)]
+    quiet = max(tried, key=lambda calibration: _found_and_quiet(found_at_threshold(trials, calibration), enough))
     tried = [replace(quiet, score=one) for one in _thresholds(SCORES)]
-    best = max(tried, key=lambda calibration: found_at_threshold(trials, calibration).f1)
+    best = max(tried, key=lambda calibration: f1_of_boxes(trials, calibration))
     return replace(best, further=_judge_of_further(trials, best, sharpness))
+
+
+def f1_of_boxes(trials: Sequence[TrustTrial], calibration: Calibration) -> float:
+    """F1 of the best regions of new photos, and of regions beside the box of support photos, a photo weighing alike."""
+    best = found_at_threshold(trials, calibration)
+    weight = len(all_of(trials, "query_scores")) / len(all_of(trials, "wrong"))
+    score_over, likeness_over = _further_over(trials, calibration)
+    found, right = (score_over >= 0) & (likeness_over >= 0), all_of(trials, "further_right").astype(np.bool_)
+    rights = best.right + weight * (found & right).sum()
+    faults = best.wrong + best.missed + weight * (found != right).sum()
+    return float(2 * rights / max(2 * rights + faults, 1.0))
+
+
+def _further_over(trials: Sequence[TrustTrial], calibration: Calibration) -> tuple[Array, Array]:
+    """(f,) each, how far regions that may show further things are above both thresholds of their class."""
+    counts = [len(trial.further_scores) for trial in trials]
+    scores, likenesses = (np.repeat(each, counts) for each in thresholds_of(trials, calibration))
+    return all_of(trials, "further_scores") - scores, all_of(trials, "further_likenesses") - likenesses
 
 
 def _judge_of_further(trials: Sequence[TrustTrial], calibration: Calibration, sharpness: float) -> Judge:
     """Whether further things that reach the thresholds, or almost, are wrong."""
-    counts = [len(trial.further_scores) for trial in trials]
-    scores, likenesses = (np.repeat(each, counts) for each in thresholds_of(trials, calibration))
-    over = all_of(trials, "further_scores") - scores, all_of(trials, "further_likenesses") - likenesses
-    margins = margin(*over, sharpness)  # (f,)
+    margins = margin(*_further_over(trials, calibration), sharpness)  # (f,)
     doubts = [calibration.wrong(trial.wrong_signs)[trial.further_places] for trial in trials]
     signs, right = further_signs(margins, np.concatenate(doubts)), all_of(trials, "further_right").astype(np.bool_)
     near = margins >= ALMOST
@@ -93,9 +113,9 @@ def _thresholds(floors: Array) -> list[Threshold]:
     return [Threshold(share, floor) for share in SHARES.tolist() for floor in floors.tolist()]
 
 
-def _quiet_and_found(found: FoundAtThreshold) -> tuple[float, float]:
-    """Few enough alarms come first, then what is found."""
-    return -max(found.alarms, MOST_ALARMS), found.recall
+def _found_and_quiet(found: FoundAtThreshold, enough: float) -> tuple[float, float, float]:
+    """Finding enough comes first, then few alarms; where they are few enough, finding more."""
+    return min(found.recall, enough), -max(found.alarms, QUIET), found.recall
 
 
 def _judge(signs: Array, labels: Bools) -> Judge:

@@ -201,11 +201,6 @@ class FoundAtThreshold:
         """Share of what counts as found that is right."""
         return self.right / max(self.right + self.wrong, 1)
 
-    @property
-    def f1(self) -> float:
-        """Harmonic mean of both."""
-        return 2 * self.right / max(2 * self.right + self.wrong + self.missed, 1)
-
 
 def found_at_threshold(trials: Sequence[TrustTrial], calibration: Calibration) -> FoundAtThreshold:
     """What a person who keeps the default threshold would see."""

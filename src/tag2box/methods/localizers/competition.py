@@ -23,6 +23,8 @@ APART = 0.3
 BEAM = 200
 """Ways to place the first classes of a photo that are followed up."""
 UNLIKELY = 1e-12
+DIGITS = 6
+"""Of log weights that differ by less, neither is likelier."""
 
 
 @final
@@ -47,29 +49,43 @@ class Candidates:
         return Candidates(self.boxes[:1], self.log_weights[:1])
 
 
+class _Way(NamedTuple):
+    """How the first classes of a photo may be placed."""
+
+    total: float
+    """Sum of their log weights"""
+    touching: float
+    """Sum of their overlaps"""
+    places: list[int]
+
+    @property
+    def rank(self) -> tuple[float, float, list[int]]:
+        """The likeliest way is first; of equally likely ones, the one whose classes touch least."""
+        return -round(self.total, DIGITS), self.touching, self.places
+
+
 def settle(candidates: Sequence[Candidates]) -> list[int]:
     """The place of each class among its candidates, so that together they are likeliest and nowhere in each other's.
 
     Where that cannot be, the classes stay where they would be alone.
     """
-    ways: list[tuple[float, list[int]]] = [(0.0, [])]
+    ways = [_Way(0.0, 0.0, [])]
     for number, one in enumerate(candidates):
-        apart = [box_overlaps(one.boxes, other.boxes) < APART for other in candidates[:number]]
-        ways = _continued(ways, one, apart)
-    return ways[0][1] if ways else [0] * len(candidates)
+        overlaps = [box_overlaps(one.boxes, other.boxes) for other in candidates[:number]]
+        ways = _continued(ways, one, overlaps)
+    return ways[0].places if ways else [0] * len(candidates)
 
 
-def _continued(
-    ways: Sequence[tuple[float, list[int]]], one: Candidates, apart: Sequence[Bools]
-) -> list[tuple[float, list[int]]]:
-    """The likeliest ways to place one class more, by where it is apart from each candidate of those before."""
+def _continued(ways: Sequence[_Way], one: Candidates, overlaps: Sequence[Array]) -> list[_Way]:
+    """The likeliest ways to place one class more, by its overlaps with each candidate of those before."""
     longer = []
-    for total, places in ways:
-        free = np.ones(len(one.boxes), dtype=np.bool_)
-        for allowed, place in zip(apart, places, strict=True):
-            free &= allowed[:, place]
-        longer += [(total + float(one.log_weights[row]), [*places, int(row)]) for row in np.flatnonzero(free)]
-    return sorted(longer, key=lambda way: (-way[0], way[1]))[:BEAM]
+    for total, touching, places in ways:
+        columns = [each[:, place] for each, place in zip(overlaps, places, strict=True)]
+        shared = np.stack(columns, axis=1) if columns else np.zeros((len(one.boxes), 1))  # (k, classes before)
+        for row in np.flatnonzero((shared < APART).all(axis=1)).tolist():
+            added = total + float(one.log_weights[row]), touching + float(shared[row].sum())
+            longer.append(_Way(*added, [*places, row]))
+    return sorted(longer, key=lambda way: way.rank)[:BEAM]
 
 
 class LearnedWhere(Protocol):
