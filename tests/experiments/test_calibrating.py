@@ -14,8 +14,8 @@ from tag2box.experiments.bench.calibrating import (
     QUIET,
     SCORES,
     SHARES,
-    f1_of_boxes,
     fit_calibration,
+    worth_of_boxes,
 )
 from tag2box.experiments.bench.trust import found_at_threshold, judged, reliability, share_in_front
 from tag2box.methods.calibration import Threshold
@@ -44,7 +44,7 @@ def test_likeness_is_as_quiet_as_can_be_without_losing_much_and_the_score_is_as_
     quiet, best = found_at_threshold(trials, by_likeness), found_at_threshold(trials, fitted)
     enough = 0.88 * found_at_threshold(trials, replace(by_likeness, likeness=ANYTHING)).recall
     assert quiet.recall >= enough
-    chosen = f1_of_boxes(trials, fitted)
+    chosen = worth_of_boxes(trials, fitted)
     for share in SHARES.tolist():
         for floor in LIKENESSES.tolist():
             other = found_at_threshold(trials, replace(by_likeness, likeness=Threshold(share, floor)))
@@ -52,11 +52,11 @@ def test_likeness_is_as_quiet_as_can_be_without_losing_much_and_the_score_is_as_
                 assert max(other.alarms, QUIET) >= quiet.alarms
                 assert other.alarms > QUIET or other.recall <= quiet.recall
         for floor in SCORES.tolist():
-            assert f1_of_boxes(trials, replace(fitted, score=Threshold(share, floor))) <= chosen
+            assert worth_of_boxes(trials, replace(fitted, score=Threshold(share, floor))) <= chosen
     assert best.precision > quiet.precision
 
 
-def test_f1_of_boxes_by_hand() -> None:
+def test_the_worth_of_boxes_by_hand() -> None:
     """One trial: five new photos, six support photos with two regions beside their boxes."""
     (trial,) = some_trials()[:1]
     trial = replace(
@@ -73,8 +73,8 @@ def test_f1_of_boxes_by_hand() -> None:
         further_right=np.array([True, True]),
     )
     calibration = replace(fit_calibration(some_trials(), 5.0), score=Threshold(0.0, 4.0), likeness=Threshold(0.0, 0.5))
-    rights, faults = 1 + 5 / 6, 1 + 1 + 5 / 6  # a wrong box, a missed photo, a missed thing
-    assert f1_of_boxes([trial], calibration) == pytest.approx(2 * rights / (2 * rights + faults))
+    rights, missed = 1 + 5 / 6, 1 + 5 / 6  # of photos, and of things beside boxes; one box is wrong
+    assert worth_of_boxes([trial], calibration) == pytest.approx(1.25 * rights / (1.25 * rights + 0.25 * missed + 1))
 
 
 def test_further_things_are_doubted_by_their_margin() -> None:

@@ -68,7 +68,7 @@ def fit_calibration(trials: Sequence[TrustTrial], sharpness: float) -> Calibrati
     """What the trials of a head with such a sharpness teach; every photo weighs the same.
 
     Likeness decides whether a photo shows the class: of the thresholds that lose little of what would be found without
-    any, the quietest. Given that, the score decides which regions show it: the threshold with the best F1 of boxes.
+    any, the quietest. Given that, the score decides which regions show it: the threshold whose boxes are worth most.
     """
     wrong, absent = (
         _judge(all_of(trials, f"{kind}_signs"), all_of(trials, kind).astype(np.bool_)) for kind in ("wrong", "absent")
@@ -78,19 +78,23 @@ def fit_calibration(trials: Sequence[TrustTrial], sharpness: float) -> Calibrati
     tried = [replace(free, likeness=one) for one in _thresholds(LIKENESSES)]
     quiet = max(tried, key=lambda calibration: _found_and_quiet(found_at_threshold(trials, calibration), enough))
     tried = [replace(quiet, score=one) for one in _thresholds(SCORES)]
-    best = max(tried, key=lambda calibration: f1_of_boxes(trials, calibration))
+    best = max(tried, key=lambda calibration: worth_of_boxes(trials, calibration))
     return replace(best, further=_judge_of_further(trials, best, sharpness))
 
 
-def f1_of_boxes(trials: Sequence[TrustTrial], calibration: Calibration) -> float:
-    """F1 of the best regions of new photos, and of regions beside the box of support photos, a photo weighing alike."""
+def worth_of_boxes(trials: Sequence[TrustTrial], calibration: Calibration) -> float:
+    """F½ of the best regions of new photos, and of regions beside the box of support photos, a photo weighing alike.
+
+    A wrong box counts four times as much as a missing one: people have to find it before they can mend it.
+    """
     best = found_at_threshold(trials, calibration)
     weight = len(all_of(trials, "query_scores")) / len(all_of(trials, "wrong"))
     score_over, likeness_over = _further_over(trials, calibration)
     found, right = (score_over >= 0) & (likeness_over >= 0), all_of(trials, "further_right").astype(np.bool_)
     rights = best.right + weight * (found & right).sum()
-    faults = best.wrong + best.missed + weight * (found != right).sum()
-    return float(2 * rights / max(2 * rights + faults, 1.0))
+    wrong = best.wrong + weight * (found & ~right).sum()
+    missed = best.missed + weight * (~found & right).sum()
+    return float(1.25 * rights / max(1.25 * rights + 0.25 * missed + wrong, 1.0))
 
 
 def _further_over(trials: Sequence[TrustTrial], calibration: Calibration) -> tuple[Array, Array]:
