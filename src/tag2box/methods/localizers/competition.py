@@ -23,7 +23,7 @@ APART = 0.3
 BEAM = 200
 """Ways to place the first classes of a photo that are followed up."""
 UNLIKELY = 1e-12
-DIGITS = 6
+DIGITS = 2
 """Of log weights that differ by less, neither is likelier."""
 
 
@@ -59,9 +59,10 @@ class _Way(NamedTuple):
     places: list[int]
 
     @property
-    def rank(self) -> tuple[float, float, list[int]]:
-        """The likeliest way is first; of equally likely ones, the one whose classes touch least."""
-        return -round(self.total, DIGITS), self.touching, self.places
+    def rank(self) -> tuple[float, float, int, list[int]]:
+        """The likeliest way is first; of equally likely ones, the one whose classes touch least and seldom move."""
+        moved = sum(place > 0 for place in self.places)
+        return -round(self.total, DIGITS), self.touching, moved, self.places
 
 
 def settle(candidates: Sequence[Candidates]) -> list[int]:
