@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import final
+from typing import NamedTuple, final
 
 import numpy as np
 
@@ -62,9 +62,7 @@ def read_signs(learned: LikenessDetector, bags: Sequence[ProposalBag], clamps: C
         logits = solution.foreground.kappa * likeness - view.background + clamps.free(i, len(bag))
         others_choice = int(np.argmax(logits))
         best[i] = likeness[others_choice]
-        found_like = head.likeness_of(i, bag)  # (n,)
-        scored = head.scored(bag, found_like)  # (n,)
-        scores[i], likenesses[i] = scored.max(), found_like[scored.argmax()]
+        _, scores[i], likenesses[i] = best_region(head, bag, i)
         row = int(found.rows[i]) if found.rows[i] != ABSENT else others_choice
         wrong[i] = _wrong_signs(bag, row, others_choice, found.weights[i], likeness[row])
     absent = np.stack([best, medians_of_others(best)], axis=1)
@@ -79,10 +77,20 @@ def _left_out_head(learned: LikenessDetector, directions: Array) -> LikenessHead
     return learned.learner.head(names, directions, examples)
 
 
-def best_likeness(learned: LikenessDetector, bag: ProposalBag) -> float:
-    """How like the class the region of a photo is that has the best score."""
-    likeness = learned.head.likeness(bag)[:, 0]  # (n,)
-    return float(likeness[learned.head.scored(bag, likeness).argmax()])
+class BestRegion(NamedTuple):
+    """The region of a photo that has the best score for a class."""
+
+    row: int
+    score: float
+    likeness: float
+
+
+def best_region(head: LikenessHead, bag: ProposalBag, place: int = 0) -> BestRegion:
+    """Where a class would be found in a photo, by its place in the head; of equal scores the first row."""
+    likeness = head.likeness_of(place, bag)  # (n,)
+    scores = head.scored(bag, likeness)  # (n,)
+    row = int(scores.argmax())
+    return BestRegion(row, float(scores[row]), float(likeness[row]))
 
 
 def _left_out_directions(sums: Array, theta: Array) -> tuple[Array, Bools]:

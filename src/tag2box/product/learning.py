@@ -15,7 +15,7 @@ from tag2box.arrays import Array, Float32s
 from tag2box.data.labelled import FoundBox
 from tag2box.methods.detectors import LikenessDetector
 from tag2box.methods.localizers import Candidates, Clamps, scene_likeness
-from tag2box.methods.signs import SupportSigns, best_likeness, read_signs, weight_around
+from tag2box.methods.signs import SupportSigns, best_region, read_signs, weight_around
 from tag2box.model import Model
 from tag2box.product.class_file import KnownClass
 from tag2box.product.events import Learned, Listener, Moved, silent
@@ -126,6 +126,7 @@ def learn_class(lesson: Lesson, bags: Bags, model: Model, listen: Listener = sil
     without = [bags.bag(photo) for photo in lesson.without]
     detector = model.learner.learn(seen, without, np.random.default_rng(0), clamps)
     signs = read_signs(detector, seen, clamps)
+    elsewhere = np.array([best_region(detector.head, bag).likeness for bag in without])
     film, steps = _film(detector, seen), detector.solution.steps
     for number, (boxes, step) in enumerate(zip(film, steps, strict=True)):
         listen(Moved(lesson.label, number, step.likelihood, boxes))
@@ -136,7 +137,7 @@ def learn_class(lesson: Lesson, bags: Bags, model: Model, listen: Listener = sil
         np.stack([seen[place].features[detector.localization.rows[place]] for place in detector.example_photos]),
         detector.solution.foreground.kappa,
         model.calibration.score.of(signs.scores),
-        model.calibration.likeness.of(signs.likenesses, np.array([best_likeness(detector, bag) for bag in without])),
+        model.calibration.likeness.of(signs.likenesses, elsewhere),
         tuple(step.likelihood for step in steps),
         film,
         detector.solution.converged,

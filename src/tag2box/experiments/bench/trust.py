@@ -20,7 +20,7 @@ from tag2box.experiments.bench.tasks import Pool
 from tag2box.experiments.bench.workbench import Workbench
 from tag2box.methods.calibration import SUSPECT, Calibration, Judge, Reach, reach
 from tag2box.methods.detectors import MAX_OVERLAP, LikenessDetector, LikenessLearner
-from tag2box.methods.signs import best_likeness, read_signs
+from tag2box.methods.signs import best_region, read_signs
 from tag2box.model import Settings, users_learner
 from tag2box.progress import Progress, Report
 from tag2box.types import Episode, ProposalBag, TaggedImage, Truth
@@ -136,10 +136,9 @@ def _trust_trial(learner: LikenessLearner, episode: Episode, pool: Pool) -> Trus
     bags, without = ([pool.bag(image) for image in some] for some in (support, episode.negatives[:WITHOUT]))
     learned = learner.learn(bags, without, np.random.default_rng([episode.seed, episode.index]))
     signs = read_signs(learned, bags)
-    scores = [learned.score(pool.bag(image)) for image in queries]
-    likenesses = [best_likeness(learned, pool.bag(image)) for image in queries]
+    found = [best_region(learned.head, pool.bag(image)) for image in queries]
     shows = [label in pool.truths[image].labels.tolist() for image in (*support, *queries)]
-    rows = [*learned.localization.rows.tolist(), *(int(score.argmax()) for score in scores)]
+    rows = [*learned.localization.rows.tolist(), *(best.row for best in found)]
     right = [
         is_correct(pool.bag(image).boxes[row], pool.truths[image], label)
         for image, row in zip((*support, *queries), rows, strict=True)
@@ -151,9 +150,9 @@ def _trust_trial(learner: LikenessLearner, episode: Episode, pool: Pool) -> Trus
         ~np.array(shows[: len(support)]),
         signs.scores,
         signs.likenesses,
-        np.array([best_likeness(learned, bag) for bag in without]),
-        np.array([score.max() for score in scores]),
-        np.array(likenesses),
+        np.array([best_region(learned.head, bag).likeness for bag in without]),
+        np.array([best.score for best in found]),
+        np.array([best.likeness for best in found]),
         np.array(right[len(support) :]),
         np.array(shows[len(support) :]),
         *_further(learned, bags, [pool.truths[image] for image in support], label),
