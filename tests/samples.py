@@ -12,7 +12,8 @@ from tag2box.methods.localizers import BagStack, EmRun, VmfBackground, VmfMil, f
 from tag2box.methods.localizers.em import F
 from tag2box.methods.rivals import AppearanceObjectness
 from tag2box.methods.spread import Spread
-from tag2box.methods.view import raw_features, signed_power, tukey_features
+from tag2box.methods.view import View, raw_features, signed_power, tukey_features
+from tag2box.rows import Directions
 from tag2box.sphere import VonMisesFisher, fit_vmf
 from tag2box.types import ProposalBag
 from tag2box.worlds import World, plant_background
@@ -84,4 +85,15 @@ def some_knowledge(d: int = 5, fingerprint: str = "an extractor") -> Knowledge:
 
 def exact_em(bags: BagStack, start: F, *, max_steps: int, tol: float) -> EmRun[F]:
     """EM in double precision: what the mathematics says, where the product's kernel is content with single."""
-    return run_em(replace(bags, features=bags.features.astype(np.float64)), start, max_steps=max_steps, tol=tol)
+    wide = [view.directions.dense().astype(np.float64) for view in bags.views]
+    views = [
+        View(Directions.of(rows, bags.dimension, np.ones(len(rows))), view.background)
+        for rows, view in zip(wide, bags.views, strict=True)
+    ]
+    return run_em(replace(bags, views=tuple(views)), start, max_steps=max_steps, tol=tol)
+
+
+def remade(bag: ProposalBag, **changes: object) -> ProposalBag:
+    """A bag made anew, with some of what it is made of changed."""
+    names = ("image_id", "boxes", "features", "objectness", "norms")
+    return ProposalBag(**{name: getattr(bag, name) for name in names} | changes)

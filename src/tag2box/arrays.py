@@ -94,7 +94,7 @@ def require_number(name: str, value: float, *, above: float = -np.inf, at_least:
 
 def require_unit_rows(name: str, rows: npt.NDArray[Any]) -> Array:
     """Refuse rows (n, d) whose length is not 1 within ``UNIT_TOLERANCE``; gives their exact lengths (n,)."""
-    lengths = np.linalg.norm(np.asarray(rows, dtype=np.float64), axis=1)  # (n,)
+    lengths = np.sqrt(np.einsum("nd,nd->n", rows, rows, dtype=np.float64))  # (n,)
     bad = ~(np.abs(lengths - 1.0) <= UNIT_TOLERANCE)  # NaN is bad too
     if bad.any():
         row = int(np.argmax(bad))

@@ -57,23 +57,33 @@ def box_coverage(first: Boxes, second: Boxes) -> Array:
 
 def paired_overlaps(first: Boxes, second: Boxes) -> Array:
     """Intersection over union (n,) of each first box with its own second box."""
-    shared = _shared_areas(first, second)
+    shared = shared_areas(first, second)
     union = box_areas(first) + box_areas(second) - shared
     return np.divide(shared, union, out=np.zeros_like(shared), where=union > 0)
 
 
 def paired_coverage(first: Boxes, second: Boxes) -> Array:
     """Share (n,) of each first box that lies inside its own second box."""
-    shared, areas = _shared_areas(first, second), box_areas(first)
+    shared, areas = shared_areas(first, second), box_areas(first)
     return np.divide(shared, areas, out=np.zeros_like(shared), where=areas > 0)
 
 
-def _shared_areas(first: Boxes, second: Boxes) -> Array:
+def shared_areas(first: Boxes, second: Boxes) -> Array:
     """Area of each intersection: (..., 4) boxes on both sides, of shapes that fit each other."""
-    a, b = first.astype(np.float64), second.astype(np.float64)
-    low = np.maximum(a[..., :2], b[..., :2])  # (..., 2)
-    high = np.minimum(a[..., 2:], b[..., 2:])  # (..., 2)
-    return np.clip(high - low, 0.0, None).prod(axis=-1)
+    return _shared_lengths(first, second, 0) * _shared_lengths(first, second, 1)
+
+
+def _shared_lengths(first: Boxes, second: Boxes, axis: int) -> Array:
+    """How far intersections reach along x (0) or y (1)."""
+    (low, high), (other_low, other_high) = (_edges(boxes, axis) for boxes in (first, second))
+    shared = np.minimum(high, other_high)
+    shared -= np.maximum(low, other_low)
+    return np.maximum(shared, 0.0, out=shared)
+
+
+def _edges(boxes: Boxes, axis: int) -> tuple[Array, Array]:
+    low, high = (boxes[..., side].astype(np.float64) for side in (axis, axis + 2))
+    return low, high
 
 
 def suppress_overlaps(boxes: Boxes, scores: Array, max_overlap: float, most: int | None = None) -> Ints:

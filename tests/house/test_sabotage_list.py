@@ -21,10 +21,11 @@ def test_a_sabotage_can_still_be_applied(sabotage: Sabotage) -> None:
     text = (ROOT / "src" / "tag2box" / sabotage.file).read_text()
     spoiled = sabotage.spoil(text)
     assert spoiled != text
-    compile(spoiled, sabotage.file, "exec")
+    if sabotage.file.endswith(".py"):
+        compile(spoiled, sabotage.file, "exec")
     assert (ROOT / "tests" / sabotage.tests).exists()
 
 
 def test_sabotages_are_spread_over_all_mathematics() -> None:
     spoiled = {Path(sabotage.file).parts[0] for sabotage in SABOTAGES}
-    assert {"sphere", "methods", "evaluation", "data", "store", "boxes.py", "files.py"} <= spoiled
+    assert {"sphere", "methods", "evaluation", "data", "store", "boxes.py", "files.py", "rows"} <= spoiled

@@ -17,6 +17,7 @@ from tag2box.product.doctor.abilities import (
     model_finding,
     pictures_finding,
     pillow_reads,
+    products_finding,
     runtime_finding,
 )
 from tag2box.product.doctor.findings import Finding, State, finding_of, ok
@@ -117,6 +118,14 @@ def test_pictures_of_usual_formats_are_needed_and_others_welcome() -> None:
     assert pictures_finding(lambda name: name != "HEIF").state == State.NOTE
     assert pictures_finding(lambda name: name == "JPEG").words == "Pillow cannot read PNG, WEBP."
     assert pictures_finding(lambda name: name == "JPEG").state == State.PROBLEM
+
+
+def test_the_compiled_part_is_welcome_and_not_needed() -> None:
+    assert products_finding("AVX2") == ok("products", "compiled, for AVX2")
+    missing = products_finding(None)
+    assert missing.state == State.NOTE
+    assert "EM runs in numpy" in missing.words
+    assert "compiler" in missing.remedy
 
 
 def test_the_machine_is_described() -> None:

@@ -117,7 +117,7 @@ def test_a_trusted_bag_is_the_bag_that_the_checks_make(tmp_path: Path) -> None:
     tensors = load_file(store.shards[0].path)
     for place, image_id in enumerate(store.image_ids):
         rows = slice(*tensors["offsets"][place : place + 2])
-        features, objectness = (tensors[name][rows].astype(np.float32) for name in ("features", "objectness"))
+        features, objectness = (tensors[name][rows] for name in ("features", "objectness"))
         checked = ProposalBag(image_id, tensors["boxes"][rows], features, objectness, tensors["norms"][rows])
         for found in (store.bag(image_id), as_stored(bags(8)[place])):
             for name in ("boxes", "features", "objectness", "norms"):

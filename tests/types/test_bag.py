@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import FrozenInstanceError, replace
+from dataclasses import FrozenInstanceError
 
 import numpy as np
 import pytest
 
-from samples import random_bag
+from samples import random_bag, remade
 from tag2box.errors import EmptyBagError, NotFiniteError, NotUnitLengthError, ShapeError
+from tag2box.rows import Lens
 from tag2box.types import ProposalBag
 
 
@@ -38,7 +39,7 @@ def test_a_bag_is_frozen(bag: ProposalBag) -> None:
 
 def test_features_not_of_unit_length_are_refused(bag: ProposalBag) -> None:
     with pytest.raises(NotUnitLengthError, match="features of image 'image'"):
-        replace(bag, features=2 * bag.features)
+        remade(bag, features=2 * bag.features)
 
 
 @pytest.mark.parametrize("name", ["boxes", "features", "objectness", "norms"])
@@ -46,18 +47,18 @@ def test_nan_is_refused_by_name(bag: ProposalBag, name: str) -> None:
     broken = getattr(bag, name).copy()
     broken[3] = np.nan
     with pytest.raises(NotFiniteError, match=f"{name} of image 'image'"):
-        replace(bag, **{name: broken})
+        remade(bag, **{name: broken})
 
 
 def test_an_empty_bag_is_refused() -> None:
     with pytest.raises(EmptyBagError, match="image 'a' has no regions"):
-        ProposalBag("a", np.zeros((0, 4)), np.zeros((0, 3)), np.zeros(0), np.zeros(0))  # type: ignore[arg-type]
+        ProposalBag("a", np.zeros((0, 4)), np.zeros((0, 3)), np.zeros(0), np.zeros(0))
     with pytest.raises(EmptyBagError, match="image 'b' has no regions"):
         ProposalBag.from_raw("b", [], [], [])
 
 
 def test_features_are_scaled_to_exactly_one(bag: ProposalBag) -> None:
-    bent = replace(bag, features=bag.features * np.float32(1.0009))
+    bent = remade(bag, features=bag.features * np.float32(1.0009))
     np.testing.assert_allclose(np.linalg.norm(bent.features, axis=1), 1.0, rtol=2e-7)
 
 
@@ -65,49 +66,46 @@ def test_flat_features_negative_lengths_and_images_without_size_are_refused(bag:
     with pytest.raises(ShapeError, match="features of image 'a' has shape"):
         ProposalBag.from_raw("a", [[0, 0, 1, 1]], [1.0, 0.0], [0.5])
     with pytest.raises(ShapeError, match="norms of image"):
-        replace(bag, norms=-bag.norms)
+        remade(bag, norms=-bag.norms)
     with pytest.raises(ShapeError, match="whole image"):
-        replace(bag, boxes=np.zeros_like(bag.boxes))
+        remade(bag, boxes=np.zeros_like(bag.boxes))
 
 
 def test_arrays_of_different_length_are_refused(bag: ProposalBag) -> None:
     for name in ("features", "objectness", "norms"):
         with pytest.raises(ShapeError, match=name):
-            replace(bag, **{name: getattr(bag, name)[:-1]})
+            remade(bag, **{name: getattr(bag, name)[:-1]})
 
 
 def test_objectness_is_a_probability(bag: ProposalBag) -> None:
     with pytest.raises(ShapeError, match="apply the sigmoid"):
-        replace(bag, objectness=bag.objectness + 1.0)
+        remade(bag, objectness=bag.objectness + 1.0)
 
 
 def test_row_0_must_be_the_whole_image(bag: ProposalBag) -> None:
     with pytest.raises(ShapeError, match="whole image"):
-        replace(bag, boxes=bag.boxes[::-1])
+        remade(bag, boxes=bag.boxes[::-1])
     outside = bag.boxes.copy()
     outside[4, 2] = 101.0
     with pytest.raises(ShapeError, match="row 4"):
-        replace(bag, boxes=outside)
+        remade(bag, boxes=outside)
 
 
-def test_other_features_leave_everything_else(bag: ProposalBag) -> None:
-    turned = bag.features[:, ::-1].copy()
-    seen = bag.with_features(turned, 2.0 * bag.norms)
-    np.testing.assert_array_equal(seen.features, turned)
-    np.testing.assert_array_equal(seen.norms, 2.0 * bag.norms)
+def test_a_lens_leaves_everything_else(bag: ProposalBag) -> None:
+    center = np.full(bag.dimension, 0.1)
+    seen = bag.through(Lens(center))
+    moved = bag.features - center
+    np.testing.assert_allclose(seen.norms, np.linalg.norm(moved, axis=1), rtol=1e-6)
+    np.testing.assert_allclose(seen.features * seen.norms[:, None], moved, atol=1e-6)
     for name in ("boxes", "objectness"):
         assert getattr(seen, name) is getattr(bag, name)
     assert seen.image_id == bag.image_id
-    with pytest.raises(ValueError, match="read-only"):
-        seen.features[0, 0] = 7.0
+    assert bag.through(Lens()).norms is bag.norms
 
 
-def test_one_more_region_comes_last(bag: ProposalBag) -> None:
-    drawn = random_bag(np.random.default_rng(1), 2)
-    longer = bag.with_last_row_of(drawn)
-    assert len(longer) == len(bag) + 1
-    for name in ("boxes", "features", "objectness", "norms"):
-        np.testing.assert_array_equal(getattr(longer, name)[:-1], getattr(bag, name))
-        np.testing.assert_array_equal(getattr(longer, name)[-1], getattr(drawn, name)[-1])
-    ProposalBag(longer.image_id, longer.boxes, longer.features, longer.objectness, longer.norms)  # a bag like any other
-    assert len(bag) == 7
+def test_halves_are_kept_as_they_came(bag: ProposalBag) -> None:
+    halves = bag.features.astype(np.float16)
+    kept = remade(bag, features=halves)
+    assert kept.directions.rows.dtype == np.float16
+    np.testing.assert_array_equal(kept.directions.rows, halves)
+    np.testing.assert_allclose(np.linalg.norm(kept.features, axis=1), 1.0, rtol=2e-7)

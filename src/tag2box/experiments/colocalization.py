@@ -66,7 +66,7 @@ def at_best_regions(localizer: SceneMil, episode: Episode, pool: Pool) -> SceneM
     for image in episode.positives(label):
         bag = pool.bag(image)
         overlaps = box_overlaps(bag.boxes, pool.truths[image].of_class(label).boxes).max(axis=1)
-        best.append(localizer.vmf.seen(bag).features[overlaps.argmax()].astype(np.float64))
+        best.append(localizer.vmf.seen(bag).directions.at([int(overlaps.argmax())])[0].astype(np.float64))
     return replace(localizer, vmf=replace(localizer.vmf, start=given(np.mean(best, axis=0)), max_steps=0))
 
 

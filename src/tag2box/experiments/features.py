@@ -28,8 +28,8 @@ from tag2box.evaluation import (
 )
 from tag2box.extract import Card, TwoGraphs
 from tag2box.methods.detectors.query import MAX_OVERLAP
-from tag2box.methods.view import center_rows
 from tag2box.progress import Report
+from tag2box.rows import from_center
 from tag2box.types import Detections, Truth
 
 SHOTS = 5
@@ -95,7 +95,7 @@ def prototype_accuracy(features: Array, labels: Sequence[str], episodes: int, se
 
 def centered(features: Array) -> Array:
     """Unit features seen from their mean."""
-    return center_rows(features, features.mean(axis=0))[0]
+    return from_center(features, features.mean(axis=0))[0]
 
 
 def base_average_precision(extractor: TwoGraphs, images: Sequence[DatasetImage], report: Report) -> float:

@@ -52,13 +52,13 @@ def read_signs(learned: LikenessDetector, bags: Sequence[ProposalBag], clamps: C
     """The signs in the photos that a class was learned from: each photo is asked as if it were new."""
     solution = learned.solution
     found, views = solution.localization, solution.views
-    sums = np.stack([weights @ view.features for weights, view in zip(found.weights, views, strict=True)])  # (B, d)
+    sums = np.stack([view.directions.sum(own) for own, view in zip(found.weights, views, strict=True)])  # (B, d)
     directions, others = _left_out_directions(sums, solution.foreground.theta)
     head = _left_out_head(learned, directions)
     best, scores, likenesses = (np.empty(len(bags)) for _ in range(3))
     wrong = np.empty((len(bags), len(WRONG_SIGNS)))
     for i, (bag, view) in enumerate(zip(bags, views, strict=True)):
-        likeness = (view.features @ directions[i].astype(view.features.dtype)).astype(np.float64)  # (n,)
+        likeness = view.directions.along(directions[i])  # (n,)
         logits = solution.foreground.kappa * likeness - view.background + clamps.free(i, len(bag))
         others_choice = int(np.argmax(logits))
         best[i] = likeness[others_choice]

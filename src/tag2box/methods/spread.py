@@ -6,13 +6,14 @@ C = classes, n = regions, d = feature dimension. Equations: docs/method.md, sect
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import final
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from tag2box.arrays import Array, frozen, require_finite, require_shape
-from tag2box.methods.view import Rows, center_bag, center_rows, unit_rows
+from tag2box.rows import Lens, Rows
 from tag2box.types import ProposalBag, require_dimension
 
 
@@ -57,17 +58,21 @@ class Whitening:
     _seen: WeakKeyDictionary[ProposalBag, ProposalBag] = field(default_factory=WeakKeyDictionary, repr=False)
     """What was worked out, for as long as somebody holds the bag that it is of"""
 
+    @cached_property
+    def lens(self) -> Lens:
+        """From features to this space."""
+        return Lens(self.center, self.mean, self.matrix)
+
     def bag(self, bag: ProposalBag) -> ProposalBag:
-        """A bag in this space; a region that is like the mean of all keeps the direction that it has."""
+        """A bag in this space; a region that is exactly like the mean of all is like nothing there."""
         if bag not in self._seen:
             require_dimension("spread of base regions", bag, len(self.mean))
-            centered = center_bag(bag, self.center)
-            self._seen[bag] = centered.with_features(self._of_centered(centered.features), centered.norms)
+            self._seen[bag] = bag.through(self.lens)
         return self._seen[bag]
 
     def rows(self, features: Rows) -> Rows:
         """(n, d) features of regions, as a bag has them, in this space."""
-        return self._of_centered(features if self.center is None else center_rows(features, self.center)[0])
+        return self.lens.seen(features)[0]
 
     def forth(self, directions: Array) -> Array:
         """(C, d) directions among centred features, in this space."""
@@ -76,10 +81,6 @@ class Whitening:
     def back(self, directions: Array) -> Array:
         """(C, d) directions among centred features that look like these in this space."""
         return _units(directions @ self.inverse)
-
-    def _of_centered(self, features: Rows) -> Rows:
-        rows = (features - self.mean.astype(features.dtype)) @ self.matrix.astype(features.dtype)  # (n, d)
-        return unit_rows(rows, features)
 
 
 def _units(rows: Array) -> Array:

@@ -164,13 +164,15 @@ def _draw_em(path: Path, support: Mapping[str, _Judged], one: LearnedClass, mode
     """A tag's EM run as a picture."""
     tagged = [support[name] for name in one.photos]
     solution = model.learner.learn([photo.bag for photo in tagged], (), np.random.default_rng(0)).solution
-    features = np.concatenate([view.features for view in solution.views])  # (R, d)
     right = [
         (box_overlaps(photo.bag.boxes, photo.image.truth.of_class(one.label).boxes) >= MIN_OVERLAP).any(axis=1)
         for photo in tagged
     ]
     replay = EmReplay(
-        likeness=[features @ step.foreground.theta for step in solution.steps],
+        likeness=[
+            np.concatenate([view.directions.along(step.foreground.theta) for view in solution.views])
+            for step in solution.steps
+        ],
         weights=[step.weights for step in solution.steps],
         likelihoods=[step.likelihood for step in solution.steps],
         background=np.concatenate([view.background for view in solution.views]),

@@ -134,7 +134,7 @@ def learn_class(lesson: Lesson, bags: Bags, model: Model, listen: Listener = sil
         lesson,
         _boxes(lesson.label, seen, detector, signs, model, clamps),
         detector.direction,
-        np.stack([seen[place].features[detector.localization.rows[place]] for place in detector.example_photos]),
+        np.concatenate([seen[i].directions.at([detector.localization.rows[i]]) for i in detector.example_photos]),
         detector.solution.foreground.kappa,
         model.calibration.score.of(signs.scores),
         model.calibration.likeness.of(signs.likenesses, elsewhere),

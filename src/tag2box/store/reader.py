@@ -9,6 +9,7 @@ from typing import final
 
 from tag2box.errors import DamagedStoreError, ForeignStoreError, StoreError
 from tag2box.store.header import StoreHeader, read_header, require_same
+from tag2box.store.keeping import KeptBags
 from tag2box.store.shard import Entry, Shard, open_shard
 from tag2box.types import ProposalBag
 
@@ -29,6 +30,7 @@ class FeatureStore:
             require_same(folder, self.header, expected)
         self.shards = tuple(open_shard(path) for path in sorted(folder.glob(SHARD_PATTERN)))
         self._tensors = lru_cache(maxsize=MAPPED)(Shard.map)
+        self._kept = KeptBags()
         self._places: dict[str, tuple[Shard, int]] = {}
         for shard in self.shards:
             self._admit(shard)
@@ -55,7 +57,10 @@ class FeatureStore:
         return entry.height, entry.width
 
     def bag(self, image_id: str) -> ProposalBag:
-        """The regions of one image."""
+        """The regions of one image; those that were asked for last are not read again."""
+        return self._kept.bag(image_id, self._read)
+
+    def _read(self, image_id: str) -> ProposalBag:
         shard, place = self._place(image_id)
         return shard.bag(self._tensors(shard), place)
 

@@ -109,21 +109,21 @@ class Shard:
         for place in range(len(self.entries)):
             bag = self.bag(tensors, place)
             try:
-                ProposalBag(bag.image_id, bag.boxes, bag.features, bag.objectness, bag.norms)
+                ProposalBag(bag.image_id, bag.boxes, bag.directions.rows, bag.objectness, bag.norms)
             except InputError as error:
                 raise damaged(self.path, error) from error
 
 
 def as_stored(bag: ProposalBag) -> ProposalBag:
     """The bag as a store gives it back: features and objectness have lost the digits that float16 has no room for."""
-    features, objectness = bag.features.astype(np.float16), bag.objectness.astype(np.float16)
+    features, objectness = bag.directions.rows.astype(np.float16), bag.objectness.astype(np.float16)
     return ProposalBag.trusted(bag.image_id, bag.boxes, features, objectness, bag.norms)
 
 
 def write_shard(path: Path, fingerprint: str, bags: Sequence[ProposalBag], source_hashes: Sequence[str]) -> None:
     """Write and seal a shard: it is there whole, or not at all."""
     tensors = {
-        "features": np.concatenate([bag.features for bag in bags]).astype(np.float16),
+        "features": np.concatenate([bag.directions.rows for bag in bags]).astype(np.float16),
         "boxes": np.concatenate([bag.boxes for bag in bags]),
         "objectness": np.concatenate([bag.objectness for bag in bags]).astype(np.float16),
         "norms": np.concatenate([bag.norms for bag in bags]),

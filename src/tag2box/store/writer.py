@@ -53,7 +53,7 @@ class StoreWriter:
     def append(self, bag: ProposalBag, source_hash: str = "") -> None:
         """Add the regions of an image; a full shard is sealed at once."""
         self._require_open()
-        require_shape(f"features of image {bag.image_id!r}", bag.features, (None, self.header.dimension))
+        require_shape(f"features of image {bag.image_id!r}", bag.directions.rows, (None, self.header.dimension))
         if bag.image_id in self._ids:
             raise StoreError(
                 f"image {bag.image_id!r} is in the store {self.folder} already.",

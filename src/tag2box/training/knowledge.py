@@ -19,7 +19,8 @@ from tag2box.methods.knowledge import Knowledge
 from tag2box.methods.localizers import GaussianBackground, MixtureBackground, VmfBackground, fit_gaussian_background
 from tag2box.methods.rivals import AppearanceObjectness
 from tag2box.methods.spread import Spread
-from tag2box.methods.view import TUKEY_POWER, center_bag, center_rows, raw_features, signed_power, tukey_features
+from tag2box.methods.view import TUKEY_POWER, center_bag, raw_features, signed_power, tukey_features
+from tag2box.rows import from_center
 from tag2box.sphere import fit_vmf, fit_vmf_mixture
 from tag2box.store import FeatureStore, require_same
 from tag2box.training.logistic import balanced, fit_logistic
@@ -96,7 +97,7 @@ def fit_background(
     sample: BackgroundSample, *, centered: bool, components: int, rng: np.random.Generator
 ) -> VmfBackground | MixtureBackground:
     """The paper's single vMF, or a mixture, on features as they are or on centred ones."""
-    features = center_rows(sample.features, sample.mean)[0] if centered else sample.features
+    features = from_center(sample.features, sample.mean)[0] if centered else sample.features
     if components == 1:
         return VmfBackground(fit_vmf(features))
     return MixtureBackground(fit_vmf_mixture(features, components, rng).mixture)

@@ -14,6 +14,7 @@ import numpy.typing as npt
 from tag2box.arrays import Float32s, frozen, require_finite, require_shape, require_unit_rows, unit_rows
 from tag2box.boxes import as_boxes, require_boxes
 from tag2box.errors import EmptyBagError, ShapeError
+from tag2box.rows import Directions, Lens, widened
 
 WHOLE_IMAGE = 0
 """Row of the whole image in every bag."""
@@ -23,25 +24,35 @@ EDGE_TOLERANCE = 1e-2
 
 
 @final
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, init=False)
 class ProposalBag:
     """The regions of one image; row 0 is the whole image."""
 
     image_id: str
     boxes: Float32s
     """(n, 4)"""
-    features: Float32s
-    """(n, d), unit rows"""
+    directions: Directions
+    """(n), of the regions' features"""
     objectness: Float32s
     """(n,), between 0 and 1"""
     norms: Float32s
     """(n,), the length of each feature before it was scaled to 1"""
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "boxes", frozen(as_boxes(self.boxes), np.float32))
-        for name in ("features", "objectness", "norms"):
-            object.__setattr__(self, name, frozen(getattr(self, name), np.float32))
-        self._check_shapes()
+    def __init__(
+        self,
+        image_id: str,
+        boxes: npt.ArrayLike,
+        features: npt.ArrayLike,
+        objectness: npt.ArrayLike,
+        norms: npt.ArrayLike,
+    ) -> None:
+        """``features`` (n, d) have length 1, up to the rounding of half-precision."""
+        rows = np.asarray(features)
+        kept = frozen(rows, np.float16 if rows.dtype == np.float16 else np.float32)
+        columns = {"boxes": as_boxes(boxes), "objectness": objectness, "norms": norms}
+        self._set(image_id, **{name: frozen(values, np.float32) for name, values in columns.items()})
+        self._check_shapes(kept)
+        self._set(image_id, directions=_directions(image_id, kept))
         self._check_values()
 
     @classmethod
@@ -72,27 +83,39 @@ class ProposalBag:
         anyway, and tell of most damage.
         """
         bag = object.__new__(cls)
-        object.__setattr__(bag, "image_id", image_id)
-        object.__setattr__(bag, "features", _sharpened(image_id, features))
-        for name, values in (("boxes", boxes), ("objectness", objectness), ("norms", norms)):
-            object.__setattr__(bag, name, frozen(np.array(values, dtype=np.float32), np.float32))
+        rows = np.array(features)
+        rows.flags.writeable = False
+        columns = {"boxes": boxes, "objectness": objectness, "norms": norms}
+        bag._set(image_id, **{name: frozen(np.array(values), np.float32) for name, values in columns.items()})
+        bag._set(image_id, directions=_directions(image_id, rows))
         return bag
 
-    def with_features(self, features: Float32s, norms: Float32s) -> ProposalBag:
-        """The same regions with other features, which are known to be unit rows; nothing is checked again."""
-        return self._of_arrays(boxes=self.boxes, features=features, objectness=self.objectness, norms=norms)
+    def _set(self, image_id: str, **columns: Any) -> None:
+        object.__setattr__(self, "image_id", image_id)
+        for name, values in columns.items():
+            object.__setattr__(self, name, values)
+
+    @property
+    def features(self) -> Float32s:
+        """(n, d), unit rows."""
+        return self.directions.dense()
+
+    def through(self, lens: Lens) -> ProposalBag:
+        """The same regions as a model looks at them; norms become the lengths from its centre, if it has one."""
+        directions, lengths = self.directions.through(lens)
+        norms = self.norms if lens.center is None else frozen(lengths, np.float32)
+        return self._with(directions=directions, norms=norms)
 
     def with_last_row_of(self, other: ProposalBag) -> ProposalBag:
         """The bag with one more region: the last one of another bag of the same image."""
-        names = ("boxes", "features", "objectness", "norms")
-        return self._of_arrays(**{n: np.concatenate([getattr(self, n), getattr(other, n)[-1:]]) for n in names})
+        rows = np.concatenate([self.directions.rows, other.directions.rows[-1:]])
+        names = ("boxes", "objectness", "norms")
+        columns = {name: np.concatenate([getattr(self, name), getattr(other, name)[-1:]]) for name in names}
+        return self._with(directions=_directions(self.image_id, rows), **columns)
 
-    def _of_arrays(self, **arrays: Float32s) -> ProposalBag:
+    def _with(self, **columns: Any) -> ProposalBag:
         bag = object.__new__(ProposalBag)
-        object.__setattr__(bag, "image_id", self.image_id)
-        for name, array in arrays.items():
-            array.flags.writeable = False
-            object.__setattr__(bag, name, array)
+        bag._set(self.image_id, **{"boxes": self.boxes, "objectness": self.objectness, "norms": self.norms} | columns)
         return bag
 
     def __len__(self) -> int:
@@ -101,28 +124,28 @@ class ProposalBag:
     @property
     def dimension(self) -> int:
         """Length d of a feature."""
-        return int(self.features.shape[1])
+        return self.directions.dimension
 
     @property
     def size(self) -> tuple[int, int]:
         """Height and width of the image, in pixels; older extractors missed them by a rounding."""
         return round(float(self.boxes[WHOLE_IMAGE, 3])), round(float(self.boxes[WHOLE_IMAGE, 2]))
 
-    def _check_shapes(self) -> None:
+    def _check_shapes(self, features: npt.NDArray[Any]) -> None:
         of_image = f"of image {self.image_id!r}"
         require_boxes(f"boxes {of_image}", self.boxes)
         n = len(self.boxes)
         if n == 0:
             raise _empty(self.image_id)
-        require_shape(f"features {of_image}", self.features, (n, None))
+        require_shape(f"features {of_image}", features, (n, None))
+        require_finite(f"features {of_image}", features)
         require_shape(f"objectness {of_image}", self.objectness, (n,))
         require_shape(f"norms {of_image}", self.norms, (n,))
 
     def _check_values(self) -> None:
         of_image = f"of image {self.image_id!r}"
-        for name in ("features", "objectness", "norms"):
+        for name in ("objectness", "norms"):
             require_finite(f"{name} {of_image}", getattr(self, name))
-        object.__setattr__(self, "features", _sharpened(self.image_id, self.features))
         if ((self.objectness < 0) | (self.objectness > 1)).any():
             raise ShapeError(
                 f"objectness {of_image} runs from {self.objectness.min():g} to {self.objectness.max():g}.",
@@ -157,13 +180,16 @@ def require_dimension(name: str, bag: ProposalBag, dimension: int) -> None:
         )
 
 
-def _sharpened(image_id: str, features: npt.NDArray[Any]) -> Float32s:
-    """Features (n, d) of length 1 as exactly as float32 can; refused if they are not even roughly so."""
-    wide = np.array(features, dtype=np.float64)
-    wide /= require_unit_rows(f"features of image {image_id!r}", wide)[:, None]
-    sharpened = wide.astype(np.float32)
-    sharpened.flags.writeable = False
-    return sharpened
+def _directions(image_id: str, rows: npt.NDArray[Any]) -> Directions:
+    """Of rows (n, d) that have length 1 up to rounding; refused if they are not even roughly so.
+
+    Halves stay as they are. Wider rows are scaled to length 1 as exactly as float32 can.
+    """
+    lengths = require_unit_rows(f"features of image {image_id!r}", widened(rows))
+    if rows.dtype == np.float16:
+        return Directions.of(rows, rows.shape[1], lengths)
+    sharpened = frozen(rows / lengths[:, None], np.float32)
+    return Directions.of(sharpened, rows.shape[1], np.ones(len(rows)))
 
 
 def _empty(image_id: str) -> EmptyBagError:

@@ -7,6 +7,7 @@ from functools import partial
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.special import softmax
 
 from samples import random_bag, random_bags, random_units
 from tag2box.methods.localizers import (
@@ -14,10 +15,11 @@ from tag2box.methods.localizers import (
     GaussianForeground,
     GaussianMil,
     VmfBackground,
-    VmfForeground,
+    logits,
 )
-from tag2box.methods.localizers.stack import softmax_by_image
+from tag2box.methods.localizers.foregrounds import gaussian_logits, half_squares
 from tag2box.methods.view import raw_features, tukey_features, unit_features
+from tag2box.rows import Directions
 from tag2box.sphere import VonMisesFisher
 from tag2box.types import ProposalBag
 
@@ -29,18 +31,24 @@ def test_on_unit_vectors_a_gaussian_e_step_is_a_vmf_e_step(seed: int, sigma: flo
     """Why the ablation needs unnormalised features: |x|² and |θ|² cancel in the softmax."""
     rng = np.random.default_rng(seed)
     features, mean = random_units(rng, 12, 6), 0.7 * random_units(rng, 1, 6)[0]
-    starts = np.array([0, 4, 9])
-    gaussian, _ = softmax_by_image(GaussianForeground(mean, sigma).logits(features), starts)
     length = float(np.linalg.norm(mean))
-    vmf, _ = softmax_by_image(VmfForeground(mean / length, length / sigma**2).logits(features), starts)
+    gaussian = softmax(gaussian_logits(features, mean, sigma))
+    vmf = softmax(length / sigma**2 * (features @ (mean / length)))
     np.testing.assert_allclose(gaussian, vmf, rtol=1e-9)
+
+
+@given(seeds, st.floats(0.2, 3.0))
+def test_the_foreground_and_what_the_view_subtracts_are_the_gaussian(seed: int, sigma: float) -> None:
+    rng = np.random.default_rng(seed)
+    raw, mean = 3.0 * rng.standard_normal((12, 6)), rng.standard_normal(6)
+    found = logits(GaussianForeground(mean, sigma), Directions.of(raw, 6, np.ones(12))) - half_squares(raw, sigma)
+    np.testing.assert_allclose(found, gaussian_logits(raw, mean, sigma), atol=1e-9 / sigma**2)
 
 
 def test_on_raw_features_it_is_not() -> None:
     rng = np.random.default_rng(0)
     raw, mean = 3.0 * random_units(rng, 12, 6) * rng.uniform(0.5, 2.0, size=(12, 1)), random_units(rng, 1, 6)[0]
-    gaussian, _ = softmax_by_image(GaussianForeground(mean, 1.0).logits(raw), np.array([0]))
-    vmf, _ = softmax_by_image(VmfForeground(mean, 1.0).logits(raw), np.array([0]))
+    gaussian, vmf = softmax(gaussian_logits(raw, mean, 1.0)), softmax(raw @ mean)
     assert np.abs(gaussian - vmf).max() > 0.1
 
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from samples import floor_and_thing, random_bags, random_units, some_knowledge, unit
+from samples import floor_and_thing, random_bags, random_units, remade, some_knowledge, unit
 from tag2box.arrays import Array
 from tag2box.errors import InputError
 from tag2box.methods.localizers import (
@@ -111,8 +111,8 @@ def runs_of(
         foreground, rivals = runs[-1].foreground, []
         for bag in negatives:
             best, row = -np.inf, np.zeros(0)
-            features, background = runs[-1].viewer(bag)
-            for x, against in zip(features.astype(np.float64), background, strict=True):
+            directions, background = runs[-1].viewer(bag)
+            for x, against in zip(directions.dense().astype(np.float64), background, strict=True):
                 logit = foreground.kappa * float(foreground.theta @ x) - against
                 best, row = (logit, x) if logit > best else (best, row)
             rivals.append(row)
@@ -248,7 +248,7 @@ def test_two_ends_by_the_definition_with_rivals_too() -> None:
         for place in range(4):
             rows = [np.eye(12)[0] + 0.2 * noise.standard_normal(12), *random_units(noise, 6, 12)]
             bag = photo(*rows)
-            bags.append(replace(bag, image_id=str(place), objectness=noise.uniform(size=7).astype(np.float32)))
+            bags.append(remade(bag, image_id=str(place), objectness=noise.uniform(size=7).astype(np.float32)))
         negatives = [photo(*random_units(noise, 5, 12)) for _ in range(3)]
         model = SceneMil(VmfMil(8.0, OddsBackground(), start=background_only), 3.0, 5.0, 4.0)
         assert 0.5 < scene_likeness(model, bags) < 0.9

@@ -22,7 +22,7 @@ from tag2box.extract import open_pixels
 from tag2box.methods.calibration import Calibration
 from tag2box.methods.learners import ObjectLearner
 from tag2box.methods.lineup import LINEUP
-from tag2box.methods.localizers import GaussianMil, SceneMil, VmfMil
+from tag2box.methods.localizers import GaussianMil, SceneMil, VmfMil, logits
 from tag2box.sphere import KAPPA_RULES
 from tag2box.types import Episode
 from tag2box.viz import (
@@ -136,8 +136,8 @@ def step_tiles(learner: StepLearner, episode: Episode, pool: Pool, images: Image
     bags, others = ([pool.bag(image) for image in some] for some in (shown, (*absent, *episode.negatives)))
     solution = learner.learn(bags, others, rng)
     query = pool.bag(episode.queries[0])
-    features, background = solution.viewer(query)
-    rows = [int((step.foreground.logits(features) - background).argmax()) for step in solution.steps]
+    directions, background = solution.viewer(query)
+    rows = [int((logits(step.foreground, directions) - background).argmax()) for step in solution.steps]
     image = images[query.image_id]
     return [_tile(image, label, query.boxes[row], f"step {step}") for step, row in enumerate(rows)]
 

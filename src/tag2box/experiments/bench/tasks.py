@@ -5,7 +5,6 @@ n = regions of a bag
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Self, final
@@ -19,35 +18,6 @@ from tag2box.methods.learners import ClassesLearner, LearnedObject, ObjectLearne
 from tag2box.store import FeatureStore
 from tag2box.types import Detections, Episode, ProposalBag, TaggedImage, Truth
 
-MOST_BYTES = 2**29
-"""Of bags that a process keeps: every worker is one, and a dataset has gigabytes of them."""
-
-
-@final
-class KeptBags:
-    """Bags by image id, the last ones used kept up to a number of bytes; the others are read again from the store."""
-
-    def __init__(self, read: Callable[[str], ProposalBag], most_bytes: int = MOST_BYTES) -> None:
-        self._read = read
-        self._room = most_bytes
-        self._kept: OrderedDict[str, ProposalBag] = OrderedDict()
-
-    def __call__(self, image_id: str) -> ProposalBag:
-        """The bag of an image."""
-        if image_id in self._kept:
-            self._kept.move_to_end(image_id)
-            return self._kept[image_id]
-        bag = self._read(image_id)
-        self._kept[image_id] = bag
-        self._room -= _bytes_of(bag)
-        while self._room < 0:
-            self._room += _bytes_of(self._kept.popitem(last=False)[1])
-        return bag
-
-
-def _bytes_of(bag: ProposalBag) -> int:
-    return sum(column.nbytes for column in (bag.boxes, bag.features, bag.objectness, bag.norms))
-
 
 @final
 @dataclass(frozen=True, eq=False)
@@ -59,8 +29,8 @@ class Pool:
 
     @classmethod
     def of(cls, store: FeatureStore, dataset: Dataset) -> Self:
-        """The images of a dataset with their bags, of which so many are kept as there is room for."""
-        return cls(KeptBags(store.bag), {image.image_id: image.truth for image in dataset.images})
+        """The images of a dataset with their bags."""
+        return cls(store.bag, {image.image_id: image.truth for image in dataset.images})
 
 
 @final

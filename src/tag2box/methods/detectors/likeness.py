@@ -26,7 +26,7 @@ from tag2box.methods.localizers import (
     VmfMil,
     learn_apart,
 )
-from tag2box.methods.view import Rows
+from tag2box.rows import Directions, Landmarks, Rows
 from tag2box.types import ABSENT, Detections, Localization, ProposalBag, require_dimension
 
 THE_CLASS = "the class"
@@ -77,23 +77,27 @@ class LikenessHead:
         place = self.classes.index(label)
         return replace(self, classes=(label,), directions=self.directions[[place]], examples=(self.examples[place],))
 
+    @cached_property
+    def _landmarks(self) -> tuple[Landmarks, ...]:
+        return tuple(map(Landmarks, self.examples))
+
     def likeness(self, bag: ProposalBag) -> Array:
         """(n, C), how like each region is to each class (9.5): 1 for the thing itself, about 0 for anything else."""
         require_dimension("detection head", bag, self.directions.shape[1])
-        features = self.seen(bag).features
-        columns = [self._likeness_to(place, features) for place in range(len(self.classes))]
+        directions = self.seen(bag).directions
+        columns = [self._likeness_to(place, directions) for place in range(len(self.classes))]
         return np.stack(columns, axis=1) if columns else np.zeros((len(bag), 0))
 
     def likeness_of(self, place: int, bag: ProposalBag) -> Array:
         """(n,) likeness to one class, by its place."""
-        return self._likeness_to(place, self.seen(bag).features)
+        return self._likeness_to(place, self.seen(bag).directions)
 
-    def _likeness_to(self, place: int, features: Rows) -> Array:
-        shared = (features @ self.directions[place].astype(features.dtype)).astype(np.float64)  # (n,)
-        rows = self.examples[place]
-        if not len(rows) or not self.example_share:
+    def _likeness_to(self, place: int, directions: Directions) -> Array:
+        shared = directions.along(self.directions[place])  # (n,)
+        examples = self._landmarks[place]
+        if not len(examples) or not self.example_share:
             return shared
-        likest = (features @ rows.T.astype(features.dtype)).max(axis=1).astype(np.float64)  # (n,)
+        likest = directions.against(examples).max(axis=1).astype(np.float64)  # (n,)
         return (1.0 - self.example_share) * shared + self.example_share * likest
 
     def score(self, bag: ProposalBag) -> Array:
@@ -195,7 +199,7 @@ class LikenessDetector:
     def examples(self) -> Rows:
         """(k, d), the regions in which it was found in those photos, as the localizer sees features."""
         rows = self.localization.rows
-        return np.stack([self.solution.views[place].features[rows[place]] for place in self.example_photos])
+        return np.concatenate([self.solution.views[i].directions.at([rows[i]]) for i in self.example_photos])
 
     @cached_property
     def head(self) -> LikenessHead:

@@ -14,11 +14,11 @@ from tag2box.methods.localizers.backgrounds import (
 )
 from tag2box.methods.localizers.competition import Candidates, learn_apart, taken_by_others
 from tag2box.methods.localizers.em import Em, EmRun, EmStep, Solution, e_step, likeliest, m_step, run_em
-from tag2box.methods.localizers.foregrounds import Foreground, GaussianForeground, VmfForeground
+from tag2box.methods.localizers.foregrounds import Foreground, GaussianForeground, VmfForeground, logits
 from tag2box.methods.localizers.gaussian_mil import GaussianMil
 from tag2box.methods.localizers.photo_backgrounds import COMMON, CommonBackground, RivalBackground, SharedBackground
 from tag2box.methods.localizers.scene_mil import SceneMil, scene_likeness
-from tag2box.methods.localizers.stack import BagStack, softmax_by_image, stack_views
+from tag2box.methods.localizers.stack import BagStack, stack_views
 from tag2box.methods.localizers.starts import (
     NO_CLAMPS,
     Clamps,
@@ -65,11 +65,11 @@ __all__ = [
     "given",
     "learn_apart",
     "likeliest",
+    "logits",
     "m_step",
     "random_regions",
     "run_em",
     "scene_likeness",
-    "softmax_by_image",
     "stack_views",
     "taken_by_others",
     "whole_images",

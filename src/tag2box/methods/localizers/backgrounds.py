@@ -48,7 +48,7 @@ class VmfBackground:
     def log_score(self, bag: ProposalBag) -> Array:
         """Concentration times cosine."""
         require_dimension("background", bag, len(self.vmf.mean))
-        return self.vmf.kappa * (bag.features.astype(np.float64) @ self.vmf.mean)
+        return self.vmf.kappa * bag.directions.along(self.vmf.mean)
 
 
 @final

@@ -12,8 +12,8 @@ from typing import Generic, Protocol, TypeVar, final
 import numpy as np
 
 from tag2box.arrays import Array, Ints, require_finite
-from tag2box.methods.localizers.foregrounds import Foreground
-from tag2box.methods.localizers.stack import BagStack, require_common, softmax_by_image, stack_views
+from tag2box.methods.localizers.foregrounds import Foreground, logits
+from tag2box.methods.localizers.stack import BagStack, require_common, stack_views
 from tag2box.methods.localizers.starts import Clamps, Start, known_regions
 from tag2box.methods.view import View, Viewer
 from tag2box.types import Localization, ProposalBag
@@ -29,6 +29,8 @@ class EmStep(Generic[F]):
     foreground: F
     weights: Array
     """(R,), posterior of each row within its image"""
+    weighted_sum: Array
+    """(d,), of all features by these weights"""
     likelihood: float
     """Log likelihood (6.4), up to the constant of the background"""
 
@@ -58,18 +60,15 @@ class Em(Protocol):
 
 def e_step(bags: BagStack, foreground: F) -> EmStep[F]:
     """Posterior of each region (6.1) and the log likelihood (6.4) under ``foreground``."""
-    evidence = foreground.logits(bags.features) - bags.background + bags.allowed  # (R,)
-    weights, log_sums = softmax_by_image(evidence, bags.starts)
+    weights, log_sums, weighted_sum = bags.expect(foreground.direction, foreground.factor)
     present = bags.present
-    likelihood = float(log_sums[present].sum()) - len(present) * foreground.log_normalizer
-    return EmStep(foreground, weights, likelihood)
+    each = foreground.constant - foreground.log_normalizer
+    return EmStep(foreground, weights, weighted_sum, float(log_sums[present].sum()) + len(present) * each)
 
 
 def m_step(bags: BagStack, step: EmStep[F]) -> F:
     """The foreground that maximises the expected likelihood under the weights of ``step``."""
-    weights = step.weights.astype(bags.features.dtype, copy=False)
-    weighted_sum = (weights @ bags.features).astype(np.float64, copy=False)  # (d,)
-    return step.foreground.updated(weighted_sum, len(bags.present))
+    return step.foreground.updated(step.weighted_sum, len(bags.present))
 
 
 def run_em(bags: BagStack, start: F, *, max_steps: int = 20, tol: float = 1e-7) -> EmRun[F]:
@@ -117,13 +116,13 @@ class Solution(Generic[F]):
 
         ``normalized`` subtracts the foreground's log normaliser, so that objects of different kappa compare.
         """
-        features, background = self.viewer(bag)
-        logits = self.foreground.logits(features) - background
-        return logits - self.foreground.log_normalizer if normalized else logits
+        directions, background = self.viewer(bag)
+        scores = logits(self.foreground, directions) - background
+        return scores - self.foreground.log_normalizer if normalized else scores
 
     def rows_by_step(self) -> Ints:
         """(steps, M), the row with the most weight in each image, after every step."""
-        offsets = np.cumsum([0, *(len(view.features) for view in self.views)])
+        offsets = np.cumsum([0, *(len(view.directions) for view in self.views)])
         return np.array([[part.argmax() for part in np.split(step.weights, offsets[1:-1])] for step in self.steps])
 
 
@@ -144,12 +143,13 @@ def solve(
     stack = stack_views([viewer(bag) for bag in bags], allowed)
     means = known_regions(stack, clamps) if clamps.known else start(stack, rng)
     require_finite("start of EM", means)
-    require_finite("background scores", stack.background)
+    for view in stack.views:
+        require_finite("background scores", view.background)
     run = likeliest(em(stack, foreground(mean, stack)) for mean in means)
-    return Solution(viewer, stack.views(), run, _localization(stack, run.last))
+    return Solution(viewer, stack.views, run, _localization(stack, run.last))
 
 
 def _localization(bags: BagStack, step: EmStep[F]) -> Localization:
     """The region with the most weight in each image, scored by its logit."""
-    logits = step.foreground.logits(bags.features) - bags.background  # (R,)
-    return Localization.from_weights(bags.split(step.weights), bags.split(logits))
+    scores = [logits(step.foreground, view.directions) - view.background for view in bags.views]  # (n,) each
+    return Localization.from_weights(bags.split(step.weights), scores)

@@ -11,15 +11,26 @@ from typing import Protocol, Self, final
 import numpy as np
 
 from tag2box.arrays import Array, frozen
-from tag2box.methods.view import Rows
+from tag2box.rows import Directions, Rows
 from tag2box.sphere import KappaRule, direction_and_length, log_normalizer
 
 
 class Foreground(Protocol):
-    """A density over features that EM re-estimates from weighted sums."""
+    """A density over features, linear in them but for what depends on a region alone; EM re-estimates it from sums."""
 
-    def logits(self, features: Rows) -> Array:
-        """(R,) log density of features (R, d), without its normaliser."""
+    @property
+    def direction(self) -> Array:
+        """(d,), along which the log density rises."""
+        ...
+
+    @property
+    def factor(self) -> float:
+        """How much it rises along the direction."""
+        ...
+
+    @property
+    def constant(self) -> float:
+        """What is added for every region alike."""
         ...
 
     @property
@@ -50,10 +61,20 @@ class VmfForeground:
     def __post_init__(self) -> None:
         object.__setattr__(self, "theta", frozen(self.theta, np.float64))
 
-    def logits(self, features: Rows) -> Array:
-        """Concentration times cosine, (5.1)."""
-        cosines = features @ self.theta.astype(features.dtype, copy=False)  # (R,)
-        return self.kappa * cosines.astype(np.float64, copy=False)
+    @property
+    def direction(self) -> Array:
+        """The logit is concentration times cosine, (5.1)."""
+        return self.theta
+
+    @property
+    def factor(self) -> float:
+        """The concentration."""
+        return self.kappa
+
+    @property
+    def constant(self) -> float:
+        """None."""
+        return 0.0
 
     @property
     def log_normalizer(self) -> float:
@@ -86,9 +107,23 @@ class GaussianForeground:
     def __post_init__(self) -> None:
         object.__setattr__(self, "mean", frozen(self.mean, np.float64))
 
-    def logits(self, features: Rows) -> Array:
-        """Minus half the squared distance to the mean, in units of sigma, (7.1)."""
-        return gaussian_logits(features, self.mean, self.sigma)
+    @property
+    def direction(self) -> Array:
+        """The logit is minus half the squared distance to the mean, in units of sigma (7.1).
+
+        The part of it that depends on a region alone is the view's to subtract: ``half_squares``.
+        """
+        return self.mean
+
+    @property
+    def factor(self) -> float:
+        """One over the squared deviation."""
+        return self.sigma**-2
+
+    @property
+    def constant(self) -> float:
+        """Minus half the squared length of the mean, in units of sigma."""
+        return -0.5 * float(self.mean @ self.mean) / self.sigma**2
 
     @property
     def log_normalizer(self) -> float:
@@ -103,6 +138,16 @@ class GaussianForeground:
         """Squared step of the mean, in units of sigma."""
         step = self.mean - previous.mean
         return float(step @ step) / self.sigma**2
+
+
+def logits(foreground: Foreground, directions: Directions) -> Array:
+    """(R,) log density of regions, without its normaliser."""
+    return foreground.factor * directions.along(foreground.direction) + foreground.constant
+
+
+def half_squares(features: Rows, sigma: float) -> Array:
+    """(R,) half the squared length of features (R, d), in units of sigma."""
+    return 0.5 * np.einsum("rd,rd->r", features, features) / sigma**2
 
 
 def gaussian_logits(features: Rows, mean: Array, sigma: float) -> Array:

@@ -15,10 +15,11 @@ import numpy as np
 from tag2box.arrays import Array, frozen, require_number
 from tag2box.methods.localizers.backgrounds import Background
 from tag2box.methods.localizers.em import Em, Solution, run_em, solve
-from tag2box.methods.localizers.foregrounds import GaussianForeground
+from tag2box.methods.localizers.foregrounds import GaussianForeground, half_squares
 from tag2box.methods.localizers.stack import BagStack
 from tag2box.methods.localizers.starts import NO_CLAMPS, Clamps, Start, whole_images
 from tag2box.methods.view import FeatureMap, View, center_bag, raw_features
+from tag2box.rows import Directions
 from tag2box.types import ProposalBag
 
 
@@ -66,4 +67,6 @@ class GaussianMil:
     def _view(self, bag: ProposalBag) -> View:
         """A bag as this model sees it."""
         centered = center_bag(bag, self.center)
-        return View(self.features(centered), self.background_weight * self.background.log_score(centered))
+        features = self.features(centered)
+        against = self.background_weight * self.background.log_score(centered) + half_squares(features, self.sigma)
+        return View(Directions.of(features, features.shape[1], np.ones(len(features))), against)

@@ -7,13 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Self, final
+from functools import cached_property
+from typing import NamedTuple, Self, final
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from tag2box.arrays import Array, Bools, Strings, evenly, frozen, require_number, require_shape
-from tag2box.boxes import box_coverage, box_overlaps
+from tag2box.arrays import Array, Bools, Float32s, Strings, evenly, frozen, require_number, require_shape
+from tag2box.boxes import box_areas, shared_areas
+from tag2box.rows import Landmarks, product
 from tag2box.types import ProposalBag, require_dimension
 
 HARDLY_TOUCHES = 0.3
@@ -53,24 +55,42 @@ class CommonBackground:
         return self._scored[bag]
 
     def _worked_out(self, bag: ProposalBag) -> Array:
-        inside = box_coverage(bag.boxes, bag.boxes)  # (n, n)
-        beside = np.maximum(inside, inside.T) < HARDLY_TOUCHES
-        once = _each_place_once(bag)  # (n,)
-        likeness = np.exp(self.narrowness * (bag.features @ bag.features.T - 1.0)).astype(np.float64)
+        beside, once = _places(bag)
         places = beside @ once  # (n,)
-        common = np.log(np.maximum((beside * likeness) @ once, TINY)) - np.log(np.maximum(places, TINY))
+        alike = product(beside * self._likeness(bag), once.astype(np.float32)).astype(np.float64)  # (n,)
+        common = np.log(np.maximum(alike, TINY)) - np.log(np.maximum(places, TINY))
         return _in_deviations(common, places >= FEWEST_PLACES)
 
+    def _likeness(self, bag: ProposalBag) -> Float32s:
+        """(n, n), how alike each two regions are."""
+        features = bag.features
+        likeness = product(features, features.T)
+        likeness -= 1.0
+        likeness *= self.narrowness
+        return np.exp(likeness, out=likeness)
 
-_ONCE: WeakKeyDictionary[ProposalBag, Array] = WeakKeyDictionary()
+
+class _Places(NamedTuple):
+    """Where the regions of a bag are to each other."""
+
+    beside: Bools
+    """(n, n), whether two are beside each other"""
+    once: Array
+    """(n,), one over the number of regions that are in the same place"""
+
+
+_PLACES: WeakKeyDictionary[ProposalBag, _Places] = WeakKeyDictionary()
 """What was worked out, for as long as somebody holds the bag that it is of."""
 
 
-def _each_place_once(bag: ProposalBag) -> Array:
-    """(n,), one over the number of regions that are in the same place."""
-    if bag not in _ONCE:
-        _ONCE[bag] = 1.0 / (box_overlaps(bag.boxes, bag.boxes) > SAME_PLACE).sum(axis=1)
-    return _ONCE[bag]
+def _places(bag: ProposalBag) -> _Places:
+    if bag not in _PLACES:
+        areas, shared = box_areas(bag.boxes), shared_areas(bag.boxes[:, None], bag.boxes[None])  # (n,), (n, n)
+        smaller = np.minimum(areas[:, None], areas)  # (n, n)
+        beside = (shared < HARDLY_TOUCHES * smaller) | (smaller == 0)
+        same_place = shared > SAME_PLACE * (areas[:, None] + areas - shared)
+        _PLACES[bag] = _Places(beside, 1.0 / np.maximum(same_place.sum(axis=1), 1))
+    return _PLACES[bag]
 
 
 COMMON = CommonBackground()
@@ -91,35 +111,46 @@ def _in_deviations(values: Array, judged: Bools) -> Array:
 class SharedBackground:
     """What the other photos of a class show all over (5.11): one scene, also the things in it that never move."""
 
-    rows: Array
-    """(r, d), regions of all photos, as EM sees features"""
+    rows: Landmarks
+    """(r), regions of all photos, as EM sees features"""
     weights: Array
     """(r,), so that every photo counts alike, and each place in it once"""
     photos: Strings
     """(r,), which photo each is of"""
     narrowness: float = 8.0
     """Of the kernel that says how alike two places are"""
+    _scored: WeakKeyDictionary[ProposalBag, Array] = field(default_factory=WeakKeyDictionary, repr=False)
+    """What was worked out, for as long as somebody holds the bag that it is of"""
 
     @classmethod
     def of(cls, bags: Sequence[ProposalBag]) -> Self:
         """What the photos of a class say, or some of them where there are many."""
         chosen = [bags[place] for place in evenly(len(bags), MOST_PHOTOS)]
         rows = [evenly(len(bag), MOST_REGIONS) for bag in chosen]
-        weights = [_each_place_once(bag)[some] for bag, some in zip(chosen, rows, strict=True)]
+        weights = [_places(bag).once[some] for bag, some in zip(chosen, rows, strict=True)]
         return cls(
-            np.concatenate([bag.features[some] for bag, some in zip(chosen, rows, strict=True)]),
+            Landmarks(np.concatenate([bag.directions.at(some) for bag, some in zip(chosen, rows, strict=True)])),
             np.concatenate([values / values.sum() for values in weights]),
             np.repeat(np.array([bag.image_id for bag in chosen]), [len(some) for some in rows]),
         )
 
     def log_score(self, bag: ProposalBag) -> Array:
         """Log of the mean likeness to regions of the other photos, in deviations within the photo."""
-        require_dimension("scene", bag, self.rows.shape[1])
+        require_dimension("scene", bag, self.rows.directions.shape[1])
+        if bag not in self._scored:
+            self._scored[bag] = self._worked_out(bag)
+        return self._scored[bag]
+
+    def _worked_out(self, bag: ProposalBag) -> Array:
         others = self.weights * (self.photos != bag.image_id)  # (r,)
         if not others.any():
             return np.zeros(len(bag))
-        likeness = np.exp(self.narrowness * (bag.features @ self.rows.T.astype(bag.features.dtype) - 1.0))  # (n, r)
-        shared = np.log(np.maximum(likeness.astype(np.float64) @ others / others.sum(), TINY))
+        likeness = bag.directions.against(self.rows)  # (n, r)
+        likeness -= 1.0
+        likeness *= self.narrowness
+        np.exp(likeness, out=likeness)
+        shared = product(likeness, (others / others.sum()).astype(likeness.dtype)).astype(np.float64)  # (n,)
+        shared = np.log(np.maximum(shared, TINY))
         return _in_deviations(shared, np.ones(len(bag), dtype=np.bool_))
 
 
@@ -138,8 +169,12 @@ class RivalBackground:
         require_number("the number of rivals", len(self.rivals), at_least=1)
         require_number("kappa", self.kappa, above=0.0)
 
+    @cached_property
+    def _landmarks(self) -> Landmarks:
+        return Landmarks(self.rivals)
+
     def log_score(self, bag: ProposalBag) -> Array:
         """Log of the mean likeness to the rivals."""
         require_dimension("background of rivals", bag, self.rivals.shape[1])
-        cosines = (bag.features @ self.rivals.T.astype(bag.features.dtype)).astype(np.float64)  # (n, r)
+        cosines = bag.directions.against(self._landmarks).astype(np.float64)  # (n, r)
         return np.log(np.exp(self.kappa * (cosines - 1.0)).mean(axis=1) + HARDLY_ALIKE)

@@ -23,7 +23,7 @@ from tag2box.methods.localizers.foregrounds import VmfForeground
 from tag2box.methods.localizers.photo_backgrounds import COMMON, RivalBackground, SharedBackground
 from tag2box.methods.localizers.starts import NO_CLAMPS, Clamps, given
 from tag2box.methods.localizers.vmf_mil import VmfMil
-from tag2box.methods.view import Rows
+from tag2box.rows import Rows
 from tag2box.types import ABSENT, WHOLE_IMAGE, ProposalBag, require_dimension
 
 ALIKE_POWER, UNLIKE_POWER = 4, 3
@@ -136,7 +136,7 @@ class SceneMil:
 
     def _rivals(self, found: Solution[VmfForeground], negatives: Sequence[ProposalBag]) -> Array:
         """(r, d), the region of each photo without the thing that passes for it best."""
-        return np.stack([self.seen(bag).features[found.score(bag).argmax()] for bag in negatives])
+        return np.concatenate([self.seen(bag).directions.at([int(found.score(bag).argmax())]) for bag in negatives])
 
 
 def scene_likeness(localizer: VmfMil | SceneMil, bags: Sequence[ProposalBag]) -> float:
@@ -145,7 +145,8 @@ def scene_likeness(localizer: VmfMil | SceneMil, bags: Sequence[ProposalBag]) ->
         return 0.0
     for bag in bags:
         require_dimension("first photo", bag, bags[0].dimension)
-    wholes = np.stack([localizer.seen(bag).features[WHOLE_IMAGE].astype(np.float64) for bag in bags])  # (M, d)
+    wholes = localizer.seen_rows(np.concatenate([bag.directions.at([WHOLE_IMAGE]) for bag in bags]))  # (M, d)
+    wholes = wholes.astype(np.float64)
     pairs = len(wholes) * (len(wholes) - 1)
     total = wholes.sum(axis=0)
     return float(np.clip((total @ total - len(wholes)) / pairs, 0.0, 1.0))

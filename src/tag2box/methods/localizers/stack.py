@@ -1,71 +1,84 @@
-"""The bags of one task on top of each other, so that ragged images cost no padding.
+"""The images of one task beside each other; nothing of their features is copied.
 
 M = images, R = regions of all images, d = feature dimension
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import final
 
 import numpy as np
 
 from tag2box.arrays import Array, Ints
 from tag2box.errors import ShapeError, TooFewImagesError
-from tag2box.methods.view import Rows, View
+from tag2box.methods.view import View
+from tag2box.rows import Expected, Known, Lens, Photos
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class BagStack:
-    """Features of all images, what the background makes of them, and which rows are allowed."""
+    """What EM looks at: the images of a task, and which of their regions are allowed."""
 
-    features: Rows
-    """(R, d)"""
-    background: Array
-    """(R,), weighted log score of the background"""
-    offsets: Ints
-    """(M + 1,), image i owns the rows offsets[i] to offsets[i + 1]"""
-    allowed: Array
-    """(R,), log prior: 0 for a row that may be the object, -inf for one that is known not to be"""
+    views: tuple[View, ...]
+    allowed: tuple[Array, ...]
+    """(n,) each, log prior: 0 for a row that may be the object, -inf for one that is known not to be"""
 
-    @property
-    def starts(self) -> Ints:
-        """(M,) first row of each image: the whole image."""
-        return self.offsets[:-1]
+    @cached_property
+    def offsets(self) -> Ints:
+        """(M + 1,), image i owns the rows offsets[i] to offsets[i + 1]."""
+        return np.cumsum([0, *map(len, self.allowed)])
 
-    @property
+    @cached_property
     def present(self) -> Ints:
         """Images that have at least one allowed row."""
-        return np.flatnonzero(np.maximum.reduceat(self.allowed, self.starts) > -np.inf)
+        return np.flatnonzero([rows.max() > -np.inf for rows in self.allowed])
+
+    @property
+    def lens(self) -> Lens:
+        """What all images are seen through."""
+        return self.views[0].directions.lens
+
+    @property
+    def dimension(self) -> int:
+        """Length d of a feature."""
+        return self.views[0].directions.dimension
+
+    @cached_property
+    def _photos(self) -> Photos:
+        evidence = [allowed - view.background for allowed, view in zip(self.allowed, self.views, strict=True)]
+        coefficients = np.concatenate([view.directions.coefficients for view in self.views], axis=1)
+        known = Known(self.offsets, coefficients, np.concatenate(evidence))
+        return Photos([view.directions.source for view in self.views], known)
+
+    def expect(self, direction: Array, factor: float) -> Expected:
+        """What follows from evidence that rises along a direction (d,); the totals are the sum (d,) of directions."""
+        expected = self._photos.expect(self.lens.plane(direction), factor)
+        return expected._replace(totals=self.lens.sum(expected.totals))
 
     def split(self, rows: Array) -> list[Array]:
         """Per-row values (R,) as one array for each image."""
         return np.split(rows, self.offsets[1:-1])
 
-    def views(self) -> tuple[View, ...]:
-        """What was stacked, image by image; nothing is copied."""
-        return tuple(map(View, np.split(self.features, self.offsets[1:-1]), self.split(self.background)))
+    def mean_of(self, rows: Iterable[tuple[int, int]]) -> Array:
+        """(d,), mean of the directions at some rows, each an image and a row of its bag."""
+        chosen = [self.views[image].directions.at([row])[0] for image, row in rows]
+        return np.mean(chosen, axis=0, dtype=np.float64)
 
 
 def stack_views(views: Sequence[View], allowed: Sequence[Array]) -> BagStack:
     """Stack the images of a task, with the log priors (n_i,) of their rows."""
-    dimensions = sorted({view.features.shape[1] for view in views})
+    dimensions = sorted({view.directions.dimension for view in views})
     if len(dimensions) > 1:
         raise ShapeError(
             f"the images have features of different dimensions: {dimensions}.",
             "one dimension for all images",
             "extract all images with the same extractor.",
         )
-    lengths = [len(view.features) for view in views]
-    offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)  # (M + 1,)
-    return BagStack(
-        np.concatenate([view.features for view in views]),
-        np.concatenate([view.background for view in views]),
-        offsets,
-        np.concatenate(allowed),
-    )
+    return BagStack(tuple(views), tuple(allowed))
 
 
 def require_common(images: int) -> None:
@@ -76,18 +89,3 @@ def require_common(images: int) -> None:
             "at least two images that show it",
             "add photos of the same thing; five to ten work well.",
         )
-
-
-def softmax_by_image(evidence: Array, starts: Ints) -> tuple[Array, Array]:
-    """Softmax within each image (R,) and log of the sum of exponentials (M,).
-
-    An image whose evidence is -inf everywhere has weight 0 everywhere and log sum -inf.
-    """
-    lengths = np.diff(starts, append=len(evidence))  # (M,)
-    peaks = np.maximum.reduceat(evidence, starts)  # (M,)
-    peaks = np.where(np.isneginf(peaks), 0.0, peaks)
-    exponentials = np.exp(evidence - np.repeat(peaks, lengths))  # (R,)
-    sums = np.add.reduceat(exponentials, starts)  # (M,)
-    weights = exponentials / np.repeat(np.where(sums > 0, sums, 1.0), lengths)
-    with np.errstate(divide="ignore"):
-        return weights, peaks + np.log(sums)

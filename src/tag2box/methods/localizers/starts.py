@@ -18,6 +18,7 @@ import numpy.typing as npt
 from tag2box.arrays import Array, Bools, require_shape
 from tag2box.errors import ShapeError
 from tag2box.methods.localizers.stack import BagStack
+from tag2box.types import WHOLE_IMAGE
 
 Start = Callable[[BagStack, np.random.Generator], Array]
 
@@ -74,24 +75,23 @@ NO_CLAMPS = Clamps()
 
 def whole_images(bags: BagStack, rng: np.random.Generator) -> Array:
     """Mean of the features of the whole images, (6.5): the paper's prototypical start."""
-    return bags.features[bags.starts[bags.present]].mean(axis=0, dtype=np.float64)[None]  # (1, d)
+    return bags.mean_of((image, WHOLE_IMAGE) for image in bags.present)[None]  # (1, d)
 
 
 def random_regions(bags: BagStack, rng: np.random.Generator) -> Array:
     """Mean of one random region of each image: ablation #4."""
-    low, high = bags.offsets[:-1][bags.present], bags.offsets[1:][bags.present]
-    return bags.features[rng.integers(low, high)].mean(axis=0, dtype=np.float64)[None]  # (1, d)
+    lengths = np.diff(bags.offsets)[bags.present]
+    return bags.mean_of(zip(bags.present, rng.integers(0, lengths), strict=True))[None]  # (1, d)
 
 
 def known_regions(bags: BagStack, clamps: Clamps) -> Array:
     """Mean of the regions that a person has pointed at: the best start there is."""
-    rows = [bags.offsets[image] + row for image, row in clamps.known.items()]
-    return bags.features[rows].mean(axis=0, dtype=np.float64)[None]  # (1, d)
+    return bags.mean_of(clamps.known.items())[None]  # (1, d)
 
 
 def background_only(bags: BagStack, rng: np.random.Generator) -> Array:
     """The zero vector: the first weights come from the background alone, ablation #2."""
-    return np.zeros((1, bags.features.shape[1]))
+    return np.zeros((1, bags.dimension))
 
 
 def given(directions: npt.ArrayLike) -> Start:
@@ -99,7 +99,7 @@ def given(directions: npt.ArrayLike) -> Start:
     rows = np.atleast_2d(np.asarray(directions, dtype=np.float64))  # (S, d)
 
     def start(bags: BagStack, rng: np.random.Generator) -> Array:
-        require_shape("given directions", rows, (None, bags.features.shape[1]))
+        require_shape("given directions", rows, (None, bags.dimension))
         return rows
 
     return start

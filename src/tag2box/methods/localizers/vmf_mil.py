@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from typing import cast, final
 
 import numpy as np
@@ -20,9 +20,10 @@ from tag2box.methods.localizers.foregrounds import VmfForeground
 from tag2box.methods.localizers.stack import BagStack
 from tag2box.methods.localizers.starts import NO_CLAMPS, Clamps, Start, whole_images
 from tag2box.methods.spread import Whitening
-from tag2box.methods.view import Rows, View, center_bag, center_rows
+from tag2box.methods.view import View
+from tag2box.rows import Lens, Rows
 from tag2box.sphere import KappaRule, direction_and_length
-from tag2box.types import ProposalBag
+from tag2box.types import WHOLE_IMAGE, ProposalBag
 
 
 @final
@@ -71,15 +72,20 @@ class VmfMil:
         """The common object of the positives; negatives are not used."""
         return self.solve(positives, rng, clamps)
 
+    @cached_property
+    def lens(self) -> Lens:
+        """What EM sees features through."""
+        return Lens(self.center) if self.whitening is None else self.whitening.lens
+
     def seen(self, bag: ProposalBag) -> ProposalBag:
         """A bag in the space that EM works in."""
-        return center_bag(bag, self.center) if self.whitening is None else self.whitening.bag(bag)
+        if self.whitening is not None:
+            return self.whitening.bag(bag)
+        return bag if self.center is None else bag.through(self.lens)
 
     def seen_rows(self, features: Rows) -> Rows:
         """(n, d) features of regions, as a bag has them, in the space that EM works in."""
-        if self.whitening is not None:
-            return self.whitening.rows(features)
-        return features if self.center is None else center_rows(features, self.center)[0]
+        return self.lens.seen(features)[0]
 
     def among_centered(self, directions: Array) -> Array:
         """(C, d) directions of that space, as they are among centred features."""
@@ -106,10 +112,10 @@ class VmfMil:
         """The given kappa, or what the rule makes of the whole images, (6.6)."""
         if self.kappa is not None:
             return self.kappa
-        _, length = direction_and_length(stack.features[stack.starts[stack.present]].mean(axis=0, dtype=np.float64))
-        return float(cast("KappaRule", self.kappa_rule)(length, stack.features.shape[1]))
+        _, length = direction_and_length(stack.mean_of((image, WHOLE_IMAGE) for image in stack.present))
+        return float(cast("KappaRule", self.kappa_rule)(length, stack.dimension))
 
     def _view(self, bag: ProposalBag) -> View:
         """A bag as this model sees it."""
         seen = self.seen(bag)
-        return View(seen.features, self.background_weight * self.background.log_score(seen))
+        return View(seen.directions, self.background_weight * self.background.log_score(seen))

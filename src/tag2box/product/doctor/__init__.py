@@ -6,7 +6,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from tag2box.product.doctor.abilities import check_model, check_pictures, runtime_finding
+from tag2box.product.doctor.abilities import check_model, check_pictures, check_products, runtime_finding
 from tag2box.product.doctor.findings import Check, Finding, State, finding_of
 from tag2box.product.doctor.installation import (
     check_dependencies,
@@ -31,6 +31,7 @@ CHECKS: dict[str, Check] = {
     "dependencies": check_dependencies,
     "onnxruntime": runtime_finding,
     "model": check_model,
+    "products": check_products,
     "pictures": check_pictures,
     "machine": check_machine,
     "folder": lambda: folder_finding("folder", Path.cwd()),

@@ -17,6 +17,7 @@ import numpy as np
 
 from tag2box.product.doctor.findings import Finding, note, ok, problem
 from tag2box.product.doctor.installation import AGAIN
+from tag2box.rows import KINDS, compiled
 
 NEEDED_FORMATS = ("JPEG", "PNG", "WEBP")
 WELCOME_FORMATS = ("AVIF", "HEIF")
@@ -89,6 +90,20 @@ def check_model() -> Finding:
     from tag2box.extract import model_folder
 
     return model_finding(model_folder(None))
+
+
+def check_products() -> Finding:
+    """Whether the compiled part, which makes EM fast, was built."""
+    library = compiled()
+    return products_finding(None if library is None else KINDS[library.kind])
+
+
+def products_finding(kind: str | None) -> Finding:
+    """Whether the compiled part is there, and what it was compiled for."""
+    if kind is None:
+        remedy = f"have a C compiler, such as gcc or clang, when you {AGAIN}"
+        return note("products", "no compiler was at hand when tag2box was installed: EM runs in numpy, slower.", remedy)
+    return ok("products", f"compiled, for {kind}")
 
 
 def check_pictures() -> Finding:

@@ -6,7 +6,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from samples import random_bags
-from tag2box.experiments.bench.tasks import KeptBags
+from tag2box.store.keeping import KeptBags
 from tag2box.types import ProposalBag
 
 BAGS = {bag.image_id: bag for bag in random_bags(0, images=6)}
@@ -14,7 +14,7 @@ BAGS = {bag.image_id: bag for bag in random_bags(0, images=6)}
 
 def size(image: str) -> int:
     bag = BAGS[image]
-    return bag.boxes.nbytes + bag.features.nbytes + bag.objectness.nbytes + bag.norms.nbytes
+    return bag.boxes.nbytes + bag.directions.rows.nbytes + bag.objectness.nbytes + bag.norms.nbytes
 
 
 TWO_BAGS = max(map(size, BAGS)) * 2
@@ -30,12 +30,12 @@ def test_the_last_ones_used_are_kept_as_far_as_there_is_room(asked: list[str], m
         reads.append(image)
         return BAGS[image]
 
-    kept = KeptBags(read, most_bytes)
+    kept = KeptBags(most_bytes)
     last: list[str] = []
     """Images by their last use that should be kept, the latest in front."""
     for image in asked:
         known, before = image in last, len(reads)
-        assert kept(image) is BAGS[image]
+        assert kept.bag(image, read) is BAGS[image]
         assert len(reads) == before + (not known)
         last = [image, *(other for other in last if other != image)]
         while sum(map(size, last)) > most_bytes:

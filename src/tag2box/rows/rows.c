@@ -1,0 +1,128 @@
+/* Products with half-precision rows, as a feature store has them: they are widened in registers, and read once.
+
+   products.py says the same in numpy, and calls this where it was built. Sums of one photo are floats in sixteen lanes,
+   sums of several photos are doubles in their order: the answer does not depend on who computes which photos.
+*/
+
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+#define LANES 16
+#define LOWEST -700.0      /* exp of less is nothing */
+#define TOO_LITTLE 1e-10   /* of a photo's weight: a thousand such rows are less than the rounding of the sum */
+
+typedef uint16_t half;
+typedef float lanes __attribute__((vector_size(4 * LANES), aligned(4)));
+
+typedef struct {
+    const float *vector;
+    int64_t d;
+    double factor, center_part, mean_part;
+} Looking;
+
+static const double FACTORIALS[12] = {1.0,         1.0,          1.0 / 2.0,     1.0 / 6.0,      1.0 / 24.0,      1.0 / 120.0,
+                                      1.0 / 720.0, 1.0 / 5040.0, 1.0 / 40320.0, 1.0 / 362880.0, 1.0 / 3628800.0, 1.0 / 39916800.0};
+
+static float from_half(half bits) {
+    uint32_t sign = (uint32_t)(bits & 0x8000) << 16, rest = bits & 0x7fff, wide;
+    float value = (float)rest * 0x1p-24f; /* what is smaller than every normal half */
+    if (rest >= 0x400) {
+        wide = (rest << 13) + (rest >= 0x7c00 ? 224u << 23 : 112u << 23);
+        memcpy(&value, &wide, sizeof value);
+    }
+    memcpy(&wide, &value, sizeof wide);
+    wide |= sign;
+    memcpy(&value, &wide, sizeof value);
+    return value;
+}
+
+#define TARGET
+#define NAME(x) x##_anywhere
+static inline lanes load_anywhere(const half *from) {
+    lanes values;
+    for (int lane = 0; lane < LANES; lane++) {
+#if defined(__aarch64__)
+        __fp16 value;
+        memcpy(&value, from + lane, sizeof value);
+        values[lane] = (float)value;
+#else
+        values[lane] = from_half(from[lane]);
+#endif
+    }
+    return values;
+}
+#include "lanes.h"
+#undef TARGET
+#undef NAME
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+
+#define TARGET __attribute__((target("avx2,fma,f16c")))
+#define NAME(x) x##_avx2
+TARGET static inline lanes load_avx2(const half *from) {
+    __m256 values[2] = {_mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)from)),
+                        _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(from + 8)))};
+    lanes both;
+    memcpy(&both, values, sizeof both);
+    return both;
+}
+#include "lanes.h"
+#undef TARGET
+#undef NAME
+
+#define TARGET __attribute__((target("avx512f,avx512dq,avx512vl,fma,f16c")))
+#define NAME(x) x##_avx512
+TARGET static inline lanes load_avx512(const half *from) {
+    return (lanes)_mm512_cvtph_ps(_mm256_loadu_si256((const __m256i *)from));
+}
+#include "lanes.h"
+#undef TARGET
+#undef NAME
+
+#define FOR_THIS_KIND(kind, call) (kind == 2 ? call(avx512) : kind == 1 ? call(avx2) : call(anywhere))
+
+/* 2 for AVX-512, 1 for AVX2, 0 for any other processor. */
+int kind_of_processor(void) {
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq")) return 2;
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? 1 : 0;
+}
+#else
+#define FOR_THIS_KIND(kind, call) call(anywhere)
+int kind_of_processor(void) { return 0; }
+#endif
+
+void widen(int kind, const half *from, int64_t count, float *to) {
+#define CALL(suffix) widen_##suffix(from, count, to)
+    FOR_THIS_KIND(kind, CALL);
+#undef CALL
+}
+
+/* to[r] = rows[r] . vector */
+void dots(int kind, const half *rows, int64_t n, const float *vector, int64_t d, double *to) {
+#define CALL(suffix) dots_##suffix(rows, n, vector, d, to)
+    FOR_THIS_KIND(kind, CALL);
+#undef CALL
+}
+
+/* Photo i owns the rows offsets[i] to offsets[i + 1] of coefficients (three columns, `apart` floats from one to the
+   next), evidence and weights; its features begin at rows[i]. For each row
+
+     cosine = own * (row . vector) - center * center_part - mean * mean_part
+     weight = softmax within the photo of factor * cosine + evidence
+
+   and to the totals is added: sum of weight * own * row (d numbers), of weight * center, of weight * mean.
+   `sum` is room for d floats. */
+void expect(int kind, int64_t photos, const half *const *rows, const int64_t *offsets, const float *coefficients,
+            int64_t apart, const double *evidence, const float *vector, int64_t d, double factor, double center_part,
+            double mean_part, double *weights, double *log_sums, float *sum, double *totals) {
+    Looking at = {vector, d, factor, center_part, mean_part};
+    for (int64_t i = 0; i < photos; i++) {
+        int64_t first = offsets[i], n = offsets[i + 1] - first;
+#define CALL(suffix)                                                                                         \
+    expect_one_##suffix(rows[i], n, &at, coefficients + first, apart, evidence + first, weights + first, sum, totals)
+        log_sums[i] = FOR_THIS_KIND(kind, CALL);
+#undef CALL
+    }
+}
