@@ -45,19 +45,23 @@ def by_definition(rows: list[Rows], known: Known, plane: Plane, factor: float) -
     nothing = [bool(np.isneginf(part).all()) for part in parts]
     weights = [np.zeros(len(p)) if no else scipy_softmax(p) for p, no in zip(parts, nothing, strict=True)]
     log_sums = [-np.inf if no else logsumexp(p) for p, no in zip(parts, nothing, strict=True)]
-    w = np.concatenate(weights)
-    return Expected(w, np.array(log_sums), np.array([*((w * own) @ flat), w @ center, w @ mean]))
+    w, best = np.concatenate(weights), np.array([int(own.argmax()) for own in weights])
+    return Expected(w, best, np.array(log_sums), np.array([*((w * own) @ flat), w @ center, w @ mean]))
 
 
 def assert_same(found: Expected, expected: Expected, atol: float) -> None:
-    for value, other in zip(found, expected, strict=True):
+    """Which row is the best may differ where two are nearly alike."""
+    for value, other in zip(found._replace(rows=expected.rows), expected, strict=True):
         np.testing.assert_allclose(value, other, rtol=atol, atol=atol)
 
 
 @given(seeds, lengths, st.integers(1, 40), st.floats(-30.0, 30.0))
 def test_by_the_definition(seed: int, counts: list[int], d: int, factor: float) -> None:
     rows, known, plane = planted(seed, counts, d)
-    assert_same(Photos(rows, known).expect(plane, factor), by_definition(rows, known, plane, factor), 2e-3)
+    found = Photos(rows, known).expect(plane, factor)
+    assert_same(found, by_definition(rows, known, plane, factor), 2e-3)
+    for best, own in zip(found.rows, np.split(found.weights, known.offsets[1:-1]), strict=True):
+        assert best == own.argmax()
     wide = [each.astype(np.float64) for each in rows]
     assert_same(expect_in_numpy(wide, known, plane, factor), by_definition(rows, known, plane, factor), 1e-9)
 

@@ -73,7 +73,9 @@ def _left_out_head(learned: LikenessDetector, directions: Array) -> LikenessHead
     """The class as it would be without each of its photos in turn, by the directions (B, d) of the others."""
     remembered = np.array(learned.example_photos)  # (k,)
     names = [str(place) for place in range(len(directions))]
-    examples = [learned.examples[remembered != place] for place in range(len(directions))]
+    examples = [learned.examples] * len(directions)
+    for place in learned.example_photos:
+        examples[place] = learned.examples[remembered != place]
     return learned.learner.head(names, directions, examples)
 
 

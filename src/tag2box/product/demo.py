@@ -173,7 +173,7 @@ def _draw_em(path: Path, support: Mapping[str, _Judged], one: LearnedClass, mode
             np.concatenate([view.directions.along(step.foreground.theta) for view in solution.views])
             for step in solution.steps
         ],
-        weights=[step.weights for step in solution.steps],
+        weights=[solution.weights_at(step) for step in solution.steps],
         likelihoods=[step.likelihood for step in solution.steps],
         background=np.concatenate([view.background for view in solution.views]),
         images=np.repeat(np.arange(len(tagged)), [len(photo.bag) for photo in tagged]),

@@ -153,6 +153,10 @@ class MemoryBags:
     def __contains__(self, image_id: object) -> bool:
         return image_id in self._bags
 
+    def lean_bag(self, image_id: str) -> ProposalBag:
+        """The regions of a photo."""
+        return self.bag(image_id)
+
     def bag(self, image_id: str) -> ProposalBag:
         """The regions of a photo."""
         return self._bags[image_id]

@@ -25,6 +25,10 @@ Region = int | ProposalBag
 """What a person pointed at: a row of the photo's bag, or a bag whose last row is the box that was drawn."""
 
 
+MANY = 500
+"""Photos of a class whose features are not all held in memory."""
+
+
 class Bags(Protocol):
     """Regions of photos by name, wherever they are kept."""
 
@@ -34,6 +38,10 @@ class Bags(Protocol):
 
     def bag(self, image_id: str) -> ProposalBag:
         """The regions of a photo."""
+        ...
+
+    def lean_bag(self, image_id: str) -> ProposalBag:
+        """The same; the features may stay where they are until they are looked at."""
         ...
 
 
@@ -54,7 +62,8 @@ class Lesson:
 
     def bags(self, bags: Bags) -> list[ProposalBag]:
         """The regions of the photos that show it, with the boxes that were drawn."""
-        return [_with_drawn(bags.bag(photo), self.regions.get(photo)) for photo in self.photos]
+        read = bags.lean_bag if len(self.photos) > MANY else bags.bag
+        return [_with_drawn(read(photo), self.regions.get(photo)) for photo in self.photos]
 
     def clamps(self, seen: Sequence[ProposalBag]) -> Clamps:
         """What is known of the photos, by their places."""

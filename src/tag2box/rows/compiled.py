@@ -30,7 +30,7 @@ class Compiled:
         self._dots.argtypes = [_INT, _POINTER, _LONG, _POINTER, _LONG, _POINTER]
         self._expect.argtypes = [
             *(_INT, _LONG, _POINTER, _POINTER, _POINTER, _LONG, _POINTER, _POINTER, _LONG),
-            *(_NUMBER, _NUMBER, _NUMBER, _POINTER, _POINTER, _POINTER, _POINTER),
+            *(_NUMBER, _NUMBER, _NUMBER, _POINTER, _POINTER, _POINTER, _POINTER, _POINTER),
         ]
         for function in (self._widen, self._dots, self._expect):
             function.restype = None

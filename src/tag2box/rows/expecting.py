@@ -38,6 +38,8 @@ class Expected(NamedTuple):
 
     weights: Array
     """(R,), of each region within its photo"""
+    rows: Ints
+    """(M,), the first region of each photo with the highest weight"""
     log_sums: Array
     """(M,), log of the sum of exponentials; -inf where no region may be the object"""
     totals: Array
@@ -74,8 +76,8 @@ class Photos:
         parts = list((map if pool is None else pool.map)(lambda group: group.expect(plane, factor), self._groups))
         if len(parts) == 1:
             return parts[0]
-        weights, log_sums, totals = zip(*parts, strict=True)
-        return Expected(np.concatenate(weights), np.concatenate(log_sums), np.sum(totals, axis=0))
+        weights, rows, log_sums, totals = zip(*parts, strict=True)
+        return Expected(np.concatenate(weights), np.concatenate(rows), np.concatenate(log_sums), np.sum(totals, axis=0))
 
 
 @final
@@ -102,36 +104,41 @@ class _Ready(NamedTuple):
     known: Known
     pointers: Ints
     """(M,), where the rows of each photo begin, if they are halves; else none"""
+    addresses: list[int]
+    """Of the pointers, and of what is known"""
 
     @classmethod
     def of(cls, sources: Sequence[RowSource], known: Known) -> _Ready:
         """The rows, brought where need be."""
         rows = [np.ascontiguousarray(source() if callable(source) else source) for source in sources]
         if compiled() is None or any(some.dtype != np.float16 for some in rows):
-            return cls([widened(some) for some in rows], known, np.empty(0, dtype=np.int64))
+            return cls([widened(some) for some in rows], known, np.empty(0, dtype=np.int64), [])
         offsets, coefficients, evidence = known
         known = Known(np.ascontiguousarray(offsets, dtype=np.int64), np.ascontiguousarray(coefficients), evidence)
-        return cls(rows, known, np.array([some.ctypes.data for some in rows], dtype=np.int64))
+        pointers = np.array([some.ctypes.data for some in rows], dtype=np.int64)
+        return cls(rows, known, pointers, [array.ctypes.data for array in (pointers, *known)])
 
 
 def _expect_compiled(library: Compiled, ready: _Ready, plane: Plane, factor: float) -> Expected:
-    (offsets, coefficients, evidence), vector = ready.known, plane.vector.astype(np.float32)
-    expected = Expected(np.empty(len(evidence)), np.empty(len(ready.rows)), np.zeros(len(vector) + 2))
-    room = np.empty_like(vector)
-    library.expect(
-        len(ready.rows),
-        *(array.ctypes.data for array in (ready.pointers, offsets, coefficients)),
-        len(evidence),
-        *(evidence.ctypes.data, vector.ctypes.data, len(vector), factor, plane.center_part, plane.mean_part),
-        *(array.ctypes.data for array in (expected.weights, expected.log_sums, room, expected.totals)),
-    )
-    return expected
+    pointers, offsets, coefficients, evidence = ready.addresses
+    (d,), photos, regions = plane.vector.shape, len(ready.rows), len(ready.known.evidence)
+    narrow = np.empty((2, d), dtype=np.float32)  # the vector, and room for a sum
+    narrow[0] = plane.vector
+    found = np.zeros(regions + photos + d + 2)
+    vector, weights = narrow.ctypes.data, found.ctypes.data
+    log_sums = weights + found.itemsize * regions
+    totals, room = log_sums + found.itemsize * photos, vector + narrow.itemsize * d
+    best = np.empty(photos, dtype=np.int64)
+    along = vector, d, factor, plane.center_part, plane.mean_part
+    answers = weights, best.ctypes.data, log_sums, room, totals
+    library.expect(photos, pointers, offsets, coefficients, regions, evidence, *along, *answers)
+    return Expected(found[:regions], best, found[regions : regions + photos], found[regions + photos :])
 
 
 def expect_in_numpy(rows: Sequence[Rows], known: Known, plane: Plane, factor: float) -> Expected:
     """The same in plain words."""
     offsets, coefficients, evidence = known
-    weights, log_sums = np.empty(len(evidence)), np.empty(len(rows))
+    weights, best, log_sums = np.empty(len(evidence)), np.empty(len(rows), dtype=np.int64), np.empty(len(rows))
     totals = np.zeros(len(plane.vector) + 2)
     for photo, some in enumerate(rows):
         place = slice(offsets[photo], offsets[photo + 1])
@@ -140,9 +147,10 @@ def expect_in_numpy(rows: Sequence[Rows], known: Known, plane: Plane, factor: fl
         cosines = own * product(wide, plane.vector.astype(wide.dtype))
         cosines -= center * plane.center_part + mean * plane.mean_part
         weights[place], log_sums[photo] = softmax(factor * cosines + evidence[place])
+        best[photo] = weights[place].argmax()
         totals[:-2] += product((weights[place] * own).astype(wide.dtype), wide)
         totals[-2:] += weights[place] @ center, weights[place] @ mean
-    return Expected(weights, log_sums, totals)
+    return Expected(weights, best, log_sums, totals)
 
 
 def softmax(evidence: Array) -> tuple[Array, float]:

@@ -1,6 +1,6 @@
 /* Products with half-precision rows, as a feature store has them: they are widened in registers, and read once.
 
-   products.py says the same in numpy, and calls this where it was built. Sums of one photo are floats in sixteen lanes,
+   products.py says the same in numpy, and calls this where it was built. Sums of one photo are floats,
    sums of several photos are doubles in their order: the answer does not depend on who computes which photos.
 */
 
@@ -8,12 +8,11 @@
 #include <stdint.h>
 #include <string.h>
 
-#define LANES 16
 #define LOWEST -700.0      /* exp of less is nothing */
-#define TOO_LITTLE 1e-10   /* of a photo's weight: a thousand such rows are less than the rounding of the sum */
+#define TOO_LITTLE 1e-11   /* of the highest weight: a thousand such rows are less than the rounding of the sum */
 
 typedef uint16_t half;
-typedef float lanes __attribute__((vector_size(4 * LANES), aligned(4)));
+#define FLOATS(count) __attribute__((vector_size(4 * count), aligned(4))) float
 
 typedef struct {
     const float *vector;
@@ -38,9 +37,11 @@ static float from_half(half bits) {
 }
 
 #define TARGET
+#define LANES 4
 #define NAME(x) x##_anywhere
-static inline lanes load_anywhere(const half *from) {
-    lanes values;
+typedef FLOATS(LANES) lanes_anywhere;
+static inline lanes_anywhere load_anywhere(const half *from) {
+    lanes_anywhere values;
     for (int lane = 0; lane < LANES; lane++) {
 #if defined(__aarch64__)
         __fp16 value;
@@ -54,31 +55,34 @@ static inline lanes load_anywhere(const half *from) {
 }
 #include "lanes.h"
 #undef TARGET
+#undef LANES
 #undef NAME
 
 #if defined(__x86_64__)
 #include <immintrin.h>
 
 #define TARGET __attribute__((target("avx2,fma,f16c")))
+#define LANES 8
 #define NAME(x) x##_avx2
-TARGET static inline lanes load_avx2(const half *from) {
-    __m256 values[2] = {_mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)from)),
-                        _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(from + 8)))};
-    lanes both;
-    memcpy(&both, values, sizeof both);
-    return both;
+typedef FLOATS(LANES) lanes_avx2;
+TARGET static inline lanes_avx2 load_avx2(const half *from) {
+    return (lanes_avx2)_mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)from));
 }
 #include "lanes.h"
 #undef TARGET
+#undef LANES
 #undef NAME
 
 #define TARGET __attribute__((target("avx512f,avx512dq,avx512vl,fma,f16c")))
+#define LANES 16
 #define NAME(x) x##_avx512
-TARGET static inline lanes load_avx512(const half *from) {
-    return (lanes)_mm512_cvtph_ps(_mm256_loadu_si256((const __m256i *)from));
+typedef FLOATS(LANES) lanes_avx512;
+TARGET static inline lanes_avx512 load_avx512(const half *from) {
+    return (lanes_avx512)_mm512_cvtph_ps(_mm256_loadu_si256((const __m256i *)from));
 }
 #include "lanes.h"
 #undef TARGET
+#undef LANES
 #undef NAME
 
 #define FOR_THIS_KIND(kind, call) (kind == 2 ? call(avx512) : kind == 1 ? call(avx2) : call(anywhere))
@@ -112,16 +116,17 @@ void dots(int kind, const half *rows, int64_t n, const float *vector, int64_t d,
      cosine = own * (row . vector) - center * center_part - mean * mean_part
      weight = softmax within the photo of factor * cosine + evidence
 
-   and to the totals is added: sum of weight * own * row (d numbers), of weight * center, of weight * mean.
+   best[i] is the photo's first row of the highest weight, 0 if all its evidence is -INFINITY; and to the totals is added: sum of weight * own * row (d numbers), of weight * center, of weight * mean.
    `sum` is room for d floats. */
 void expect(int kind, int64_t photos, const half *const *rows, const int64_t *offsets, const float *coefficients,
             int64_t apart, const double *evidence, const float *vector, int64_t d, double factor, double center_part,
-            double mean_part, double *weights, double *log_sums, float *sum, double *totals) {
+            double mean_part, double *weights, int64_t *best, double *log_sums, float *sum, double *totals) {
     Looking at = {vector, d, factor, center_part, mean_part};
     for (int64_t i = 0; i < photos; i++) {
         int64_t first = offsets[i], n = offsets[i + 1] - first;
-#define CALL(suffix)                                                                                         \
-    expect_one_##suffix(rows[i], n, &at, coefficients + first, apart, evidence + first, weights + first, sum, totals)
+#define CALL(suffix)                                                                                               \
+    expect_one_##suffix(rows[i], n, &at, coefficients + first, apart, evidence + first, weights + first, best + i, sum, \
+                        totals)
         log_sums[i] = FOR_THIS_KIND(kind, CALL);
 #undef CALL
     }

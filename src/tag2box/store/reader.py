@@ -60,6 +60,11 @@ class FeatureStore:
         """The regions of one image; those that were asked for last are not read again."""
         return self._kept.bag(image_id, self._read)
 
+    def lean_bag(self, image_id: str) -> ProposalBag:
+        """The same, but its features stay on disk, and are mapped whenever they are looked at."""
+        shard, place = self._place(image_id)
+        return self._read(image_id).lean(lambda: shard.rows(self._tensors(shard), place))
+
     def _read(self, image_id: str) -> ProposalBag:
         shard, place = self._place(image_id)
         return shard.bag(self._tensors(shard), place)

@@ -98,6 +98,10 @@ class Shard:
         except InputError as error:
             raise damaged(self.path, error) from error
 
+    def rows(self, tensors: Tensors, place: int) -> npt.NDArray[Any]:
+        """(n, d) the features of the image at ``place``, as ``map`` gave them."""
+        return tensors["features"][slice(*tensors["offsets"][place : place + 2].tolist())]
+
     def require_sound(self) -> None:
         """Refuse a shard of which any byte or any bag is not as it was sealed."""
         tensors = self.map()

@@ -5,7 +5,8 @@ n = regions of the image, d = feature dimension
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Any, Self, final
 
 import numpy as np
@@ -89,6 +90,10 @@ class ProposalBag:
         bag._set(image_id, **{name: frozen(np.array(values), np.float32) for name, values in columns.items()})
         bag._set(image_id, directions=_directions(image_id, rows))
         return bag
+
+    def lean(self, bring: Callable[[], npt.NDArray[Any]]) -> ProposalBag:
+        """The same bag without the rows of its features: ``bring`` brings them whenever they are needed."""
+        return self._with(directions=replace(self.directions, source=bring))
 
     def _set(self, image_id: str, **columns: Any) -> None:
         object.__setattr__(self, "image_id", image_id)

@@ -79,7 +79,8 @@ class LikenessHead:
 
     @cached_property
     def _landmarks(self) -> tuple[Landmarks, ...]:
-        return tuple(map(Landmarks, self.examples))
+        once = {id(rows): Landmarks(rows) for rows in self.examples}  # classes may share theirs
+        return tuple(once[id(rows)] for rows in self.examples)
 
     def likeness(self, bag: ProposalBag) -> Array:
         """(n, C), how like each region is to each class (9.5): 1 for the thing itself, about 0 for anything else."""

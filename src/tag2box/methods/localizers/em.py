@@ -16,6 +16,7 @@ from tag2box.methods.localizers.foregrounds import Foreground, logits
 from tag2box.methods.localizers.stack import BagStack, require_common, stack_views
 from tag2box.methods.localizers.starts import Clamps, Start, known_regions
 from tag2box.methods.view import View, Viewer
+from tag2box.rows import Expected
 from tag2box.types import Localization, ProposalBag
 
 F = TypeVar("F", bound=Foreground)
@@ -24,13 +25,11 @@ F = TypeVar("F", bound=Foreground)
 @final
 @dataclass(frozen=True, eq=False)
 class EmStep(Generic[F]):
-    """A foreground and what follows from it: the weights always belong to this foreground."""
+    """A foreground and what follows from it."""
 
     foreground: F
-    weights: Array
-    """(R,), posterior of each row within its image"""
-    weighted_sum: Array
-    """(d,), of all features by these weights"""
+    rows: Ints
+    """(M,), the likeliest region of each image"""
     likelihood: float
     """Log likelihood (6.4), up to the constant of the background"""
 
@@ -41,6 +40,8 @@ class EmRun(Generic[F]):
     """Every step from a start to an answer, for replay."""
 
     steps: tuple[EmStep[F], ...]
+    weights: Array
+    """(R,), posterior of each row within its image, under the foreground of the last step"""
     converged: bool
     """Whether the foreground had stopped moving when EM ended"""
 
@@ -58,26 +59,29 @@ class Em(Protocol):
         ...
 
 
-def e_step(bags: BagStack, foreground: F) -> EmStep[F]:
-    """Posterior of each region (6.1) and the log likelihood (6.4) under ``foreground``."""
-    weights, log_sums, weighted_sum = bags.expect(foreground.direction, foreground.factor)
+def e_step(bags: BagStack, foreground: F) -> tuple[EmStep[F], Expected]:
+    """The log likelihood (6.4) under ``foreground``, with the posterior of each region (6.1) and their weighted sum."""
+    expected = bags.expect(foreground.direction, foreground.factor)
     present = bags.present
     each = foreground.constant - foreground.log_normalizer
-    return EmStep(foreground, weights, weighted_sum, float(log_sums[present].sum()) + len(present) * each)
+    likelihood = float(expected.log_sums[present].sum()) + len(present) * each
+    return EmStep(foreground, expected.rows, likelihood), expected
 
 
-def m_step(bags: BagStack, step: EmStep[F]) -> F:
-    """The foreground that maximises the expected likelihood under the weights of ``step``."""
-    return step.foreground.updated(step.weighted_sum, len(bags.present))
+def m_step(bags: BagStack, foreground: F, expected: Expected) -> F:
+    """The foreground that maximises the expected likelihood."""
+    return foreground.updated(expected.totals, len(bags.present))
 
 
 def run_em(bags: BagStack, start: F, *, max_steps: int = 20, tol: float = 1e-7) -> EmRun[F]:
     """Every step from ``start`` until the foreground stops moving; the last one is the answer."""
-    steps, converged = [e_step(bags, start)], False
+    step, expected = e_step(bags, start)
+    steps, converged = [step], False
     while not converged and len(steps) <= max_steps:
-        steps.append(e_step(bags, m_step(bags, steps[-1])))
-        converged = steps[-1].foreground.change(steps[-2].foreground) < tol
-    return EmRun(tuple(steps), converged)
+        step, expected = e_step(bags, m_step(bags, step.foreground, expected))
+        converged = step.foreground.change(steps[-1].foreground) < tol
+        steps.append(step)
+    return EmRun(tuple(steps), expected.weights, converged)
 
 
 def likeliest(runs: Iterable[EmRun[F]]) -> EmRun[F]:
@@ -91,10 +95,15 @@ class Solution(Generic[F]):
     """What EM found in a support set, and a scorer for new images."""
 
     viewer: Viewer
-    views: tuple[View, ...]
-    """Of the support images, as EM saw them"""
+    stack: BagStack
+    """The support images, as EM saw them"""
     run: EmRun[F]
     localization: Localization
+
+    @property
+    def views(self) -> tuple[View, ...]:
+        """Of the support images."""
+        return self.stack.views
 
     @property
     def steps(self) -> tuple[EmStep[F], ...]:
@@ -122,8 +131,11 @@ class Solution(Generic[F]):
 
     def rows_by_step(self) -> Ints:
         """(steps, M), the row with the most weight in each image, after every step."""
-        offsets = np.cumsum([0, *(len(view.directions) for view in self.views)])
-        return np.array([[part.argmax() for part in np.split(step.weights, offsets[1:-1])] for step in self.steps])
+        return np.stack([step.rows for step in self.steps])
+
+    def weights_at(self, step: EmStep[F]) -> Array:
+        """(R,), posterior of each row within its image, after a step; worked out anew."""
+        return self.stack.expect(step.foreground.direction, step.foreground.factor).weights
 
 
 def solve(
@@ -146,10 +158,10 @@ def solve(
     for view in stack.views:
         require_finite("background scores", view.background)
     run = likeliest(em(stack, foreground(mean, stack)) for mean in means)
-    return Solution(viewer, stack.views, run, _localization(stack, run.last))
+    return Solution(viewer, stack, run, _localization(stack, run))
 
 
-def _localization(bags: BagStack, step: EmStep[F]) -> Localization:
+def _localization(bags: BagStack, run: EmRun[F]) -> Localization:
     """The region with the most weight in each image, scored by its logit."""
-    scores = [logits(step.foreground, view.directions) - view.background for view in bags.views]  # (n,) each
-    return Localization.from_weights(bags.split(step.weights), scores)
+    scores = [logits(run.last.foreground, view.directions) - view.background for view in bags.views]  # (n,) each
+    return Localization.from_weights(bags.split(run.weights), scores)

@@ -6,6 +6,7 @@ R = regions, d = feature dimension, M = images. Equations: docs/method.md, secti
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Protocol, Self, final
 
 import numpy as np
@@ -79,7 +80,7 @@ class VmfForeground:
     @property
     def log_normalizer(self) -> float:
         """Log Z of (1.2)."""
-        return float(log_normalizer(self.kappa, len(self.theta)))
+        return _log_normalizer(self.kappa, len(self.theta))
 
     def updated(self, weighted_sum: Array, images: int) -> Self:
         """(6.2) and, with a rule, (6.3). A sum of zero has no direction and changes nothing."""
@@ -138,6 +139,12 @@ class GaussianForeground:
         """Squared step of the mean, in units of sigma."""
         step = self.mean - previous.mean
         return float(step @ step) / self.sigma**2
+
+
+@lru_cache(maxsize=64)
+def _log_normalizer(kappa: float, d: int) -> float:
+    """EM asks for the same one in every step."""
+    return float(log_normalizer(kappa, d))
 
 
 def logits(foreground: Foreground, directions: Directions) -> Array:

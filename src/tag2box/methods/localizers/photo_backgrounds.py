@@ -79,18 +79,22 @@ class _Places(NamedTuple):
     """(n,), one over the number of regions that are in the same place"""
 
 
-_PLACES: WeakKeyDictionary[ProposalBag, _Places] = WeakKeyDictionary()
+_ONCE: WeakKeyDictionary[ProposalBag, Array] = WeakKeyDictionary()
 """What was worked out, for as long as somebody holds the bag that it is of."""
 
 
 def _places(bag: ProposalBag) -> _Places:
-    if bag not in _PLACES:
-        areas, shared = box_areas(bag.boxes), shared_areas(bag.boxes[:, None], bag.boxes[None])  # (n,), (n, n)
-        smaller = np.minimum(areas[:, None], areas)  # (n, n)
-        beside = (shared < HARDLY_TOUCHES * smaller) | (smaller == 0)
-        same_place = shared > SAME_PLACE * (areas[:, None] + areas - shared)
-        _PLACES[bag] = _Places(beside, 1.0 / np.maximum(same_place.sum(axis=1), 1))
-    return _PLACES[bag]
+    areas, shared = box_areas(bag.boxes), shared_areas(bag.boxes[:, None], bag.boxes[None])  # (n,), (n, n)
+    smaller = np.minimum(areas[:, None], areas)  # (n, n)
+    beside = (shared < HARDLY_TOUCHES * smaller) | (smaller == 0)
+    same_place = shared > SAME_PLACE * (areas[:, None] + areas - shared)
+    _ONCE[bag] = 1.0 / np.maximum(same_place.sum(axis=1), 1)
+    return _Places(beside, _ONCE[bag])
+
+
+def _each_place_once(bag: ProposalBag) -> Array:
+    """(n,), one over the number of regions that are in the same place."""
+    return _ONCE[bag] if bag in _ONCE else _places(bag).once
 
 
 COMMON = CommonBackground()
@@ -127,7 +131,7 @@ class SharedBackground:
         """What the photos of a class say, or some of them where there are many."""
         chosen = [bags[place] for place in evenly(len(bags), MOST_PHOTOS)]
         rows = [evenly(len(bag), MOST_REGIONS) for bag in chosen]
-        weights = [_places(bag).once[some] for bag, some in zip(chosen, rows, strict=True)]
+        weights = [_each_place_once(bag)[some] for bag, some in zip(chosen, rows, strict=True)]
         return cls(
             Landmarks(np.concatenate([bag.directions.at(some) for bag, some in zip(chosen, rows, strict=True)])),
             np.concatenate([values / values.sum() for values in weights]),

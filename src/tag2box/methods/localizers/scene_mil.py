@@ -18,7 +18,7 @@ import numpy as np
 from tag2box.arrays import Array, log_odds, require_number
 from tag2box.methods.localizers.backgrounds import Background, SummedBackground
 from tag2box.methods.localizers.competition import learn_apart
-from tag2box.methods.localizers.em import EmRun, Solution
+from tag2box.methods.localizers.em import Solution
 from tag2box.methods.localizers.foregrounds import VmfForeground
 from tag2box.methods.localizers.photo_backgrounds import COMMON, RivalBackground, SharedBackground
 from tag2box.methods.localizers.starts import NO_CLAMPS, Clamps, given
@@ -118,7 +118,7 @@ class SceneMil:
             rivals = RivalBackground(self._rivals(found, negatives), found.foreground.kappa)
             against = replace(vmf, background=_sum(vmf.background, rivalry, rivals))
             again = replace(against, start=given(found.foreground.theta)).solve(positives, rng, clamps)
-            found = replace(again, run=EmRun(found.steps + again.steps, again.converged))
+            found = replace(again, run=replace(again.run, steps=found.steps + again.steps))
         return found
 
     def learn_classes(

@@ -5,9 +5,11 @@ M = images, R = regions of all images, d = feature dimension
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from typing import final
 
 import numpy as np
@@ -16,6 +18,14 @@ from tag2box.arrays import Array, Ints
 from tag2box.errors import ShapeError, TooFewImagesError
 from tag2box.methods.view import View
 from tag2box.rows import Expected, Known, Lens, Photos
+
+MANY = 128
+"""Images from which on several cores look at them: of fewer, one core has them in its cache."""
+
+
+@cache
+def _pool() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count())
 
 
 @final
@@ -56,7 +66,8 @@ class BagStack:
 
     def expect(self, direction: Array, factor: float) -> Expected:
         """What follows from evidence that rises along a direction (d,); the totals are the sum (d,) of directions."""
-        expected = self._photos.expect(self.lens.plane(direction), factor)
+        pool = _pool() if len(self.views) >= MANY else None
+        expected = self._photos.expect(self.lens.plane(direction), factor, pool)
         return expected._replace(totals=self.lens.sum(expected.totals))
 
     def split(self, rows: Array) -> list[Array]:
