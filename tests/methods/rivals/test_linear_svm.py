@@ -46,7 +46,7 @@ def test_two_points_on_a_line_by_hand() -> None:
     """The margin touches both: 2w + b = 1 and -w + b = -1 would need w = 2/3, b = -1/3, and that is the shortest."""
     svm = fit_linear_svm(np.array([[2.0], [-1.0]]), np.array([1.0, -1.0]), np.full(2, 100.0), tol=1e-10)
     assert [svm.weights[0], svm.bias] == pytest.approx([2 / 3, -1 / 3])
-    assert svm.score(np.array([[2.0], [0.5], [-1.0]])) == pytest.approx([1.0, 0.0, -1.0], abs=1e-8)
+    assert np.array([2.0, 0.5, -1.0]) * svm.weights + svm.bias == pytest.approx([1.0, 0.0, -1.0], abs=1e-8)
 
 
 def test_errors_that_cost_little_are_made() -> None:

@@ -27,10 +27,6 @@ class LinearSvm:
     def __post_init__(self) -> None:
         object.__setattr__(self, "weights", frozen(self.weights, np.float64))
 
-    def score(self, features: Array) -> Array:
-        """(n,) signed distances in units of the margin."""
-        return features @ self.weights + self.bias
-
 
 def fit_linear_svm(features: Array, signs: Array, costs: Array, *, tol: float = 1e-4) -> LinearSvm:
     """The plane that minimises (13.1): ``signs`` (n,) are 1 or -1, ``costs`` (n,) what an error of each example costs.

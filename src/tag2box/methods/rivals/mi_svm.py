@@ -17,6 +17,7 @@ from tag2box.errors import TooFewImagesError
 from tag2box.methods.floors import RegionScore
 from tag2box.methods.rivals.linear_svm import LinearSvm, balanced_costs, fit_linear_svm
 from tag2box.methods.view import center_bag
+from tag2box.rows import Directions
 from tag2box.types import WHOLE_IMAGE, Localization, ProposalBag, require_dimension
 
 
@@ -35,7 +36,7 @@ class AppearanceObjectness:
     def __call__(self, bag: ProposalBag) -> Array:
         """(n,) log odds of being on an object."""
         require_dimension("objectness", bag, len(self.weights))
-        return bag.features.astype(np.float64) @ self.weights + self.bias
+        return bag.directions.along(self.weights) + self.bias
 
 
 @final
@@ -50,7 +51,7 @@ class MiSvmFit:
 
     def score(self, bag: ProposalBag) -> Array:
         """(n,) by the machine alone: objectness guided the learning only."""
-        return self.svm.score(_centered_features(bag, self.center))
+        return _scores(self.svm, center_bag(bag, self.center).directions)
 
 
 @final
@@ -78,7 +79,7 @@ class MiSvm:
         self, positives: Sequence[ProposalBag], negatives: Sequence[ProposalBag], rng: np.random.Generator
     ) -> MiSvmFit:
         """Separate the best regions of the positives from the hardest of the negatives."""
-        return self._alternate(self._features(positives), self._features(negatives), self._guides(positives))
+        return self._alternate(self._directions(positives), self._directions(negatives), self._guides(positives))
 
     def learn_classes(
         self,
@@ -87,33 +88,35 @@ class MiSvm:
         classes: Sequence[str],
         rng: np.random.Generator,
     ) -> dict[str, MiSvmFit]:
-        """Each class against the rest of one set of images, whose features are centered once."""
-        features, guides, learned = self._features(bags), self._guides(bags), {}
+        """Each class against the rest of one set of images, which are looked at from the centre once."""
+        directions, guides, learned = self._directions(bags), self._guides(bags), {}
         for label in classes:
             shows, shows_not = [label in labels for labels in tags], [label not in labels for labels in tags]
-            shown, absent = list(compress(features, shows)), list(compress(features, shows_not))
+            shown, absent = list(compress(directions, shows)), list(compress(directions, shows_not))
             learned[label] = self._alternate(shown, absent, list(compress(guides, shows)))
         return learned
 
-    def _features(self, bags: Sequence[ProposalBag]) -> list[Array]:
-        return [_centered_features(bag, self.center) for bag in bags]
+    def _directions(self, bags: Sequence[ProposalBag]) -> list[Directions]:
+        return [center_bag(bag, self.center).directions for bag in bags]
 
     def _guides(self, bags: Sequence[ProposalBag]) -> list[Array]:
         return [self.gamma * self.objectness(bag) for bag in bags]
 
-    def _alternate(self, shown: list[Array], absent: list[Array], guides: list[Array]) -> MiSvmFit:
+    def _alternate(self, shown: list[Directions], absent: list[Directions], guides: list[Array]) -> MiSvmFit:
         """Re-train and re-localize until a selection comes back."""
         _require_both(len(shown), len(absent))
         rows, seen = (WHOLE_IMAGE,) * len(shown), set[tuple[int, ...]]()
-        hard = [features[WHOLE_IMAGE] for features in absent]
+        hard = {(photo, WHOLE_IMAGE): _row(each, WHOLE_IMAGE) for photo, each in enumerate(absent)}
         for rounds in range(1, self.max_rounds + 1):  # noqa: B007 - how many it took is part of the answer
             seen.add(rows)
-            svm = self._train([features[row] for features, row in zip(shown, rows, strict=True)], hard)
-            guided = [svm.score(features) + guide for features, guide in zip(shown, guides, strict=True)]
+            svm = self._train([_row(each, row) for each, row in zip(shown, rows, strict=True)], list(hard.values()))
+            guided = [_scores(svm, each) + guide for each, guide in zip(shown, guides, strict=True)]
             rows = tuple(int(scores.argmax()) for scores in guided)
             if rows in seen:
                 break
-            hard += [features[svm.score(features).argmax()] for features in absent]
+            for photo, each in enumerate(absent):
+                row = int(_scores(svm, each).argmax())
+                hard[photo, row] = _row(each, row)
         return MiSvmFit(svm, Localization.of_best(guided), self.center, rounds)
 
     def _train(self, chosen: list[Array], hard: list[Array]) -> LinearSvm:
@@ -121,8 +124,14 @@ class MiSvm:
         return fit_linear_svm(np.stack(chosen + hard), signs, balanced_costs(signs, self.cost))
 
 
-def _centered_features(bag: ProposalBag, center: Array | None) -> Array:
-    return center_bag(bag, center).features.astype(np.float64)  # (n, d)
+def _row(directions: Directions, row: int) -> Array:
+    """(d,), one of them."""
+    return directions.at([row])[0].astype(np.float64)
+
+
+def _scores(svm: LinearSvm, directions: Directions) -> Array:
+    """(n,) signed distances; the rows themselves are not moved."""
+    return directions.along(svm.weights) + svm.bias
 
 
 def _require_both(positives: int, negatives: int) -> None:
