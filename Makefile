@@ -1,7 +1,7 @@
 # Two commands do everything on a fresh machine: `make demo` and `make test`.
 PYTHON ?= python3
 
-.PHONY: help demo test core docs sabotage kill clean
+.PHONY: help demo test core docs sabotage kill damage clean
 
 help:  ## print this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -26,8 +26,15 @@ docs: .venv-dev/installed  ## build the documentation as a site, in build/site
 sabotage: .venv-dev/installed  ## put small mistakes into copies of the code; fails if the tests let one live
 	.venv-dev/bin/python scripts/sabotage.py
 
-kill: .venv-dev/installed  ## kill a writing process a hundred times; the store must lose nothing that was sealed
+kill: .venv-dev/installed  ## kill writers and commands a hundred times each; nothing may be lost, and the end be the same
 	.venv-dev/bin/python scripts/kill_writer.py --kills 100
+	.venv-dev/bin/python scripts/kill_commands.py --kills 100
+
+damage: .venv-dev/installed  ## damage files ten thousand times; each must be refused in words, or read
+	.venv-dev/bin/python scripts/mutate_files.py --times 10000
+
+# What is installed is compiled when it is first imported: most of it never is.
+export PIP_NO_COMPILE := 1
 
 .venv/installed: pyproject.toml
 	$(PYTHON) -m venv .venv

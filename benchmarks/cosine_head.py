@@ -6,17 +6,18 @@ Checks first that both give the same classifiers, then measures both in turn and
 from __future__ import annotations
 
 import argparse
-import statistics
-import time
-from collections.abc import Callable
+from collections.abc import Iterator
 
 import numpy as np
 
+from measuring import Finding, compare
 from tag2box.methods.detectors import CosineHead, fit_cosine_head, fit_few_shot
 from tag2box.methods.localizers import VmfBackground, VmfMil
 from tag2box.sphere import fit_vmf
 from tag2box.types import Localization, ProposalBag
 from tag2box.worlds import World, plant_background, plant_task
+
+SAME = 1e-9
 
 Task = tuple[list[ProposalBag], list[tuple[str, ...]], dict[str, Localization]]
 
@@ -43,30 +44,28 @@ def one_by_one(task: Task) -> list[CosineHead]:
     return [fit_cosine_head(bags, tags, {label: found}) for label, found in localizations.items()]
 
 
-def seconds(work: Callable[[Task], object], task: Task) -> float:
-    """Time of one run."""
-    started = time.perf_counter()
-    work(task)
-    return time.perf_counter() - started
+def findings(runs: int, ways: int = 20, shots: int = 5, dimension: int = 512) -> Iterator[Finding]:
+    """Compare answers, then times."""
+    task = plant(ways, shots, dimension)
+    first, second = (np.concatenate([head.directions for head in work(task)]) for work in (together, one_by_one))
+    apart = float((1.0 - (first * second).sum(axis=1)).max())
+    if apart > SAME:
+        raise SystemExit(f"the answers differ: 1 - cosine is up to {apart:.2g}")
+    claim = f"the cosine head of {ways} classes together, against one by one"
+    remark = f"{sum(map(len, task[0])):,} regions, d = {dimension}"
+    yield compare(claim, lambda: together(task), lambda: one_by_one(task), runs, remark)
 
 
 def main() -> None:
-    """Compare answers, then times."""
+    """Print what is found."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--ways", type=int, default=20)
     parser.add_argument("--shots", type=int, default=5)
     parser.add_argument("--dimension", type=int, default=512)
     parser.add_argument("--runs", type=int, default=5)
-    arguments = parser.parse_args()
-    task = plant(arguments.ways, arguments.shots, arguments.dimension)
-    first, second = (np.concatenate([head.directions for head in work(task)]) for work in (together, one_by_one))
-    apart = float((1.0 - (first * second).sum(axis=1)).max())
-    if apart > 1e-9:
-        raise SystemExit(f"the answers differ: 1 - cosine is up to {apart:.2g}")
-    times = [(seconds(together, task), seconds(one_by_one, task)) for _ in range(arguments.runs)]
-    fast, slow = (statistics.median(column) for column in zip(*times, strict=True))
-    print(f"{arguments.ways} classes, {sum(map(len, task[0])):,} regions, d = {arguments.dimension}: same classifiers")
-    print(f"(1 - cosine at most {apart:.1g}); together is {slow / fast:.1f} times as fast as one by one")
+    given = parser.parse_args()
+    for found in findings(given.runs, given.ways, given.shots, given.dimension):
+        print(found, flush=True)
 
 
 if __name__ == "__main__":

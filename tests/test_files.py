@@ -5,19 +5,25 @@ from __future__ import annotations
 import json
 import os
 from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
 from pathlib import Path
 
+import numpy as np
 import pytest
+from safetensors import safe_open
+from safetensors.numpy import load_file
 
 from tag2box.errors import ExportError
 from tag2box.files import (
     MARK_NAME,
     TEMPORARY_SUFFIX,
     append_line,
+    now,
     replacing,
     replacing_folder,
     require_replaceable,
     take_lock,
+    tensor_bytes,
     write_json,
 )
 
@@ -121,3 +127,30 @@ def test_only_our_own_folders_are_replaced(tmp_path: Path) -> None:
         require_replaceable(folder, "a test")
     with pytest.raises(ExportError, match="theirs exists, and a test did not write it"):
         require_replaceable(theirs, "a test")
+
+
+def test_the_time_is_now_unless_somebody_says_otherwise(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("SOURCE_DATE_EPOCH", raising=False)
+    before = datetime.now(UTC).replace(microsecond=0)
+    assert before <= datetime.fromisoformat(now()) <= datetime.now(UTC)
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "86400")
+    assert now() == "1970-01-02T00:00:00+00:00"
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "tomorrow")
+    assert before <= datetime.fromisoformat(now())
+
+
+def test_tensors_have_the_same_bytes_in_every_process(tmp_path: Path) -> None:
+    """Metadata of several keys, which safetensors alone shuffles."""
+    tensors = {"b": np.arange(3.0), "a": np.ones((2, 2), dtype=np.float16)}
+    metadata = {name: name * 5 for name in ("zebra", "é", "format", "x", "y")}
+    content = tensor_bytes(tensors, metadata)
+    header = content[8 : 8 + int.from_bytes(content[:8], "little")]
+    assert header == json.dumps(json.loads(header), sort_keys=True, separators=(",", ":")).encode().ljust(len(header))
+    assert len(header) % 8 == 0
+    path = tmp_path / "a.safetensors"
+    path.write_bytes(content)
+    found = load_file(path)
+    with safe_open(path, framework="np") as file:
+        assert file.metadata() == metadata
+    for name, values in tensors.items():
+        np.testing.assert_array_equal(found[name], values)

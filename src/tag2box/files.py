@@ -1,4 +1,4 @@
-"""Files and folders that are either whole or not there, files that only grow, and the lock of a folder."""
+"""Files and folders that are either whole or not there, files that only grow, the lock of a folder, and the time."""
 
 from __future__ import annotations
 
@@ -10,16 +10,27 @@ import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy.typing as npt
 from safetensors import safe_open
+from safetensors.numpy import save
 
 from tag2box.errors import ExportError
 
 TEMPORARY_SUFFIX = ".part"
 LOCK_NAME = ".lock"
+HEADER_BYTES = 8
+"""That say how long the header of a safetensors file is."""
+
+
+def now() -> str:
+    """The time that files say they were made at: SOURCE_DATE_EPOCH where it is set, so that bytes can be compared."""
+    told = os.environ.get("SOURCE_DATE_EPOCH", "")
+    moment = datetime.fromtimestamp(int(told), UTC) if told.isdecimal() else datetime.now(UTC)
+    return moment.isoformat(timespec="seconds")
 
 
 @contextmanager
@@ -61,6 +72,18 @@ def take_lock(folder: Path) -> int:
         os.close(handle)
         raise
     return handle
+
+
+def tensor_bytes(tensors: dict[str, npt.NDArray[Any]], metadata: dict[str, str]) -> bytes:
+    """A safetensors file; the same content always has the same bytes.
+
+    safetensors itself writes metadata in an order that changes from one process to the next.
+    """
+    content = save(tensors, metadata=metadata)
+    end = HEADER_BYTES + int.from_bytes(content[:HEADER_BYTES], "little")
+    header = json.dumps(json.loads(content[HEADER_BYTES:end]), sort_keys=True, separators=(",", ":")).encode()
+    header += b" " * (-len(header) % HEADER_BYTES)  # tensors begin at a multiple of 8
+    return len(header).to_bytes(HEADER_BYTES, "little") + header + content[end:]
 
 
 def read_tensors(path: Path, expected: str) -> tuple[dict[str, npt.NDArray[Any]], dict[str, str]]:

@@ -13,11 +13,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from safetensors import SafetensorError
-from safetensors.numpy import save
 
 from tag2box.arrays import Array
 from tag2box.errors import ModelError, reason_of
-from tag2box.files import read_tensors, replacing
+from tag2box.files import read_tensors, replacing, tensor_bytes
 from tag2box.methods.knowledge import Knowledge
 from tag2box.methods.localizers import GaussianBackground, MixtureBackground, VmfBackground
 from tag2box.methods.rivals import AppearanceObjectness
@@ -35,7 +34,7 @@ Tensors = dict[str, npt.NDArray[Any]]
 def save_knowledge(path: Path, known: Knowledge) -> None:
     """Write what is known, atomically; of the spread seven digits are kept, of all else every one."""
     facts = {"fingerprint": known.fingerprint, "images": known.images, "regions": known.regions}
-    content = save(_tensors(known), metadata={"format": FORMAT, "facts": json.dumps(facts)})
+    content = tensor_bytes(_tensors(known), {"format": FORMAT, "facts": json.dumps(facts)})
     try:
         with replacing(path) as temporary:
             temporary.write_bytes(content)

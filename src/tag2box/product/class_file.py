@@ -14,13 +14,12 @@ from typing import Any, final
 
 import numpy as np
 from safetensors import SafetensorError
-from safetensors.numpy import save
 
 from tag2box.arrays import Array, Float32s, frozen, require_finite, require_number, require_shape, require_unit_rows
 from tag2box.data.formats.coco_results import FOUND
 from tag2box.data.tags import name_fault
 from tag2box.errors import ClassFileError, reason_of
-from tag2box.files import read_tensors, replacing
+from tag2box.files import read_tensors, replacing, tensor_bytes
 from tag2box.methods.detectors import MOST_EXAMPLES
 
 FORMAT = "tag2box-classes-2"
@@ -189,7 +188,7 @@ def save_classes(path: Path, known: ClassSet) -> None:
     metadata = {"format": FORMAT, "fingerprint": known.fingerprint, "classes": json.dumps(facts)}
     path.parent.mkdir(parents=True, exist_ok=True)
     with replacing(path) as temporary:
-        temporary.write_bytes(save({"directions": directions, "examples": examples}, metadata=metadata))
+        temporary.write_bytes(tensor_bytes({"directions": directions, "examples": examples}, metadata))
 
 
 def load_classes(path: Path) -> ClassSet:

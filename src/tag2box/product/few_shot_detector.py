@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Collection, Mapping, Sequence
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Self, final, overload
 
@@ -13,6 +12,7 @@ from tag2box.data.labelled import FoundBox
 from tag2box.data.tags import clean_tags
 from tag2box.errors import ClassFileError, ShapeError
 from tag2box.extract.extractor import Picture as Opened
+from tag2box.files import now
 from tag2box.model import Model
 from tag2box.product.class_file import (
     ClassSet,
@@ -121,7 +121,7 @@ class FewShotDetector:
         require_new({word for each in words.values() for word in each}, before, "the detector")
         bags = dict(zip(words, self._bags(images), strict=True))
         found = find_classes(words, MemoryBags(bags), self._model, self._listen)
-        learned = found.known(self._model.fingerprint, datetime.now(UTC).isoformat(timespec="seconds"))
+        learned = found.known(self._model.fingerprint, now())
         self._know(merge_classes([before, learned]))
         self.localizations_, self.left_out_ = _by_photo(found, list(words)), found.left_out
         self.verdicts_ = found.verdicts()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import asdict, replace
-from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, NamedTuple, Self, final
@@ -18,6 +17,7 @@ from tag2box.data.photo_files import PhotoFile
 from tag2box.data.tags import TagSet, clean_tags, shared_tags
 from tag2box.errors import PhotoError, RunError
 from tag2box.extract import BatchOutcome, Extractor, extract_photos, unreadable_photos
+from tag2box.files import now
 from tag2box.model import DETECTOR, Model
 from tag2box.product.class_file import ClassSet
 from tag2box.product.corrections import (
@@ -139,7 +139,7 @@ class Run:
             self._require_number(what.number)
         else:
             self._require_photo(what.photo)
-        return self.journal.add(self._clean(what), _now(), by)
+        return self.journal.add(self._clean(what), now(), by)
 
     def take_over(self, said: Sequence[Said]) -> None:
         """Keep what was said elsewhere about these photos; what is kept already is not kept twice."""
@@ -192,7 +192,7 @@ class Run:
     def learn(self) -> ClassSet:
         """The classes that were found, as a class file keeps them."""
         found = self.found if self.found is not None else self.find()
-        return found.known(self.model.fingerprint, _now())
+        return found.known(self.model.fingerprint, now())
 
     def report(self, listen: Listener = silent) -> Path:
         """Write the page with every photo, the most doubtful first; stale boxes are made anew, in the way they were."""
@@ -284,7 +284,3 @@ def look_at_photos(extractor: Extractor, photos: Sequence[PhotoFile], folder: Pa
     )
     listen(Ended("extract"))
     return outcome
-
-
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="seconds")

@@ -16,17 +16,15 @@ from typing import Any, final
 
 import numpy as np
 import numpy.typing as npt
-from safetensors.numpy import save
 
 from tag2box.errors import DamagedStoreError, InputError, StoreError, reason_of
-from tag2box.files import replacing
+from tag2box.files import HEADER_BYTES, replacing, tensor_bytes
 from tag2box.types import ProposalBag
 
 Tensors = dict[str, npt.NDArray[Any]]
 
 DTYPES: dict[str, np.dtype[Any]] = {"F16": np.dtype("<f2"), "F32": np.dtype("<f4"), "I64": np.dtype("<i8")}
 TENSORS = {"features": "F16", "boxes": "F32", "objectness": "F16", "norms": "F32", "offsets": "I64"}
-LENGTH_BYTES = 8
 REMEDY = "delete this file and run the extraction again: only its images are extracted anew."
 
 
@@ -136,7 +134,7 @@ def write_shard(path: Path, fingerprint: str, bags: Sequence[ProposalBag], sourc
     entries = [Entry(bag.image_id, source, *bag.size) for bag, source in zip(bags, source_hashes, strict=True)]
     images = json.dumps([asdict(entry) for entry in entries])
     metadata = {"fingerprint": fingerprint, "images": images}
-    content = save(tensors, metadata={**metadata, "sha256": checksum(metadata, tensors)})
+    content = tensor_bytes(tensors, {**metadata, "sha256": checksum(metadata, tensors)})
     try:
         with replacing(path) as temporary:
             temporary.write_bytes(content)
@@ -207,13 +205,13 @@ def _read_header(path: Path) -> tuple[dict[str, Any], int]:
     """The JSON header and the place where the tensors begin."""
     size = path.stat().st_size
     with path.open("rb") as file:
-        length = int.from_bytes(file.read(LENGTH_BYTES), "little")
-        if size < LENGTH_BYTES or length > size - LENGTH_BYTES:
-            raise ValueError(f"it has {size} bytes, its header alone should have {length + LENGTH_BYTES}")
+        length = int.from_bytes(file.read(HEADER_BYTES), "little")
+        if size < HEADER_BYTES or length > size - HEADER_BYTES:
+            raise ValueError(f"it has {size} bytes, its header alone should have {length + HEADER_BYTES}")
         header = json.loads(file.read(length))
     if not isinstance(header, dict):
         raise TypeError("its header is not a JSON object")
-    return header, LENGTH_BYTES + length
+    return header, HEADER_BYTES + length
 
 
 def _place(described: dict[str, Any], code: str, begin: int, size: int) -> tuple[int, tuple[int, ...]]:

@@ -73,14 +73,14 @@ def test_classes_owe_each_other_nothing_and_the_prior_is_subtracted() -> None:
     (bag,) = some_bags(1)
     together = plain_head(["a", "b", "c"], share=0.5)
     alone = together.of_class("b")
-    np.testing.assert_allclose(together.score(bag)[:, [1]], alone.score(bag))
+    np.testing.assert_allclose(together.score(bag)[:, [1]], alone.score(bag), atol=1e-6)
     without = LikenessHead(alone.classes, alone.directions, alone.examples, lambda bag: bag, 4.0, 0.5)
     np.testing.assert_allclose(without.score(bag)[:, 0] - alone.score(bag)[:, 0], OddsBackground().log_score(bag))
     assert set(together.detect(bag).labels.tolist()) == {"a", "b", "c"}
     for place in range(3):
-        np.testing.assert_allclose(together.likeness_of(place, bag), together.likeness(bag)[:, place])
+        np.testing.assert_allclose(together.likeness_of(place, bag), together.likeness(bag)[:, place], atol=1e-6)
         scored = together.scored(bag, together.likeness_of(place, bag))
-        np.testing.assert_allclose(scored, together.score(bag)[:, place])
+        np.testing.assert_allclose(scored, together.score(bag)[:, place], atol=1e-6)
 
 
 def whitened_learner(weights: tuple[float, float, float] = (2.0, 2.0, 2.0)) -> LikenessLearner:

@@ -82,12 +82,27 @@ class LikenessHead:
         once = {id(rows): Landmarks(rows) for rows in self.examples}  # classes may share theirs
         return tuple(once[id(rows)] for rows in self.examples)
 
+    @cached_property
+    def _shared(self) -> Landmarks:
+        return Landmarks(self.directions)
+
+    @cached_property
+    def _all_examples(self) -> Landmarks:
+        return Landmarks(np.concatenate([rows for rows in self.examples if len(rows)]))
+
     def likeness(self, bag: ProposalBag) -> Array:
         """(n, C), how like each region is to each class (9.5): 1 for the thing itself, about 0 for anything else."""
         require_dimension("detection head", bag, self.directions.shape[1])
         directions = self.seen(bag).directions
-        columns = [self._likeness_to(place, directions) for place in range(len(self.classes))]
-        return np.stack(columns, axis=1) if columns else np.zeros((len(bag), 0))
+        shared = directions.against(self._shared).astype(np.float64)  # (n, C)
+        told = np.flatnonzero([len(rows) for rows in self.examples])  # classes that have examples
+        if not len(told) or not self.example_share:
+            return shared
+        begins = np.cumsum([0, *(len(self.examples[place]) for place in told[:-1])])
+        likest = np.maximum.reduceat(directions.against(self._all_examples), begins, axis=1)  # (n, told)
+        shared[:, told] *= 1.0 - self.example_share
+        shared[:, told] += self.example_share * likest
+        return shared
 
     def likeness_of(self, place: int, bag: ProposalBag) -> Array:
         """(n,) likeness to one class, by its place."""
