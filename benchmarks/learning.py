@@ -61,7 +61,7 @@ def findings(runs: int, store: Path, before: Path) -> Iterator[Finding]:
     same = float((np.abs(np.array(ours) - np.array(others)).max(axis=1) <= NEAR).mean())
     turns = [(learn(now, store)[0], learn(before, store)[0]) for _ in range(runs)]
     mine, theirs = (Cost(*map(statistics.median, zip(*costs, strict=True))) for costs in zip(*turns, strict=True))
-    claim = f"learning {CLASSES} classes of {PHOTOS} photos from a store against the version before"
+    claim = f"learning {CLASSES} classes of {PHOTOS} photos from a store ({store.name}) against the version before"
     yield Finding(claim, theirs.wall / mine.wall, mine, theirs, f"{100 * same:.0f} % of the boxes are the same")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,9 +18,11 @@ from tag2box.data.tags import shared_tags
 from tag2box.errors import TagsError
 from tag2box.methods.calibration import Calibration, Judge, Threshold
 from tag2box.methods.spread import Spread
+from tag2box.product import learning
 from tag2box.product.events import Advanced, Began, Ended, Event, Learned, Moved, Stopped
 from tag2box.product.few_shot_detector import MemoryBags
 from tag2box.product.finding import Found, PhotoBox, find_classes, further_things, need_a_look
+from tag2box.store import FeatureStore, StoreHeader, StoreWriter
 from tag2box.types import ProposalBag
 
 # Which boxes need a look
@@ -129,6 +132,28 @@ def test_one_box_for_each_tag_of_each_photo(found: Found) -> None:
     assert boxes["a"] == [("mug", HERE)]
     assert boxes["c"] == [("mug", HERE), ("pen", THERE)]
     assert found.classes == ("mug", "pen")
+
+
+def test_features_that_stay_on_disk_say_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with StoreWriter(tmp_path, StoreHeader(MODEL.fingerprint, D)) as writer:
+        for photo in TAGS:
+            writer.append(BAGS.bag(photo))
+    store = FeatureStore(tmp_path)
+    kept = find_classes(TAGS, store, MODEL)
+    asked, read = list[str](), FeatureStore.lean_bag
+
+    def counted(self: FeatureStore, photo: str) -> ProposalBag:
+        asked.append(photo)
+        return read(self, photo)
+
+    monkeypatch.setattr(FeatureStore, "lean_bag", counted)
+    monkeypatch.setattr(learning, "MANY", 1)
+    lean = find_classes(TAGS, store, MODEL)
+    assert asked
+    for one, other in zip(kept.learned, lean.learned, strict=True):
+        assert one.boxes == other.boxes
+        assert (one.threshold, one.least_likeness) == (other.threshold, other.least_likeness)
+        np.testing.assert_array_equal(one.direction, other.direction)
 
 
 def test_the_film_begins_at_the_start_and_ends_at_the_box(found: Found) -> None:

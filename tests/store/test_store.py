@@ -354,3 +354,14 @@ def test_a_gap_among_the_shards_is_not_filled(tmp_path: Path) -> None:
     assert not moved.exists()
     moved.write_bytes(content)
     assert len(FeatureStore(tmp_path)) == gone + 1
+
+
+def test_a_lean_bag_is_the_bag_and_holds_no_features(tmp_path: Path) -> None:
+    store, before = FeatureStore(write(tmp_path, bags(40), shard_bytes=300)), open_files()
+    lean = [store.lean_bag(image_id) for image_id in store.image_ids]
+    assert open_files() <= before + MAPPED
+    for one in lean:
+        whole = store.bag(one.image_id)
+        assert callable(one.directions.source)
+        for name in ("boxes", "features", "objectness", "norms"):
+            np.testing.assert_array_equal(getattr(one, name), getattr(whole, name))
