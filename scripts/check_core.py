@@ -52,9 +52,11 @@ def import_everything() -> list[str]:
 
     require("site-packages" in str(tag2box.__file__), "the package must be installed, not linked")
     names = [module.name for module in pkgutil.walk_packages(tag2box.__path__, "tag2box.")]
-    wanted = [name for name in names if "training.detector" not in name and not name.endswith("__main__")]
+    unwanted = ("training.detector", "__main__", "rows._rows")  # the last is a library, and no module of Python
+    wanted = [name for name in names if not any(word in name for word in unwanted)]
     for name in wanted:
         importlib.import_module(name)
+    require("tag2box.rows._rows" in names, "rows.c was not compiled: is there a C compiler?")
     return wanted
 
 
