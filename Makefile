@@ -1,7 +1,7 @@
 # Two commands do everything on a fresh machine: `make demo` and `make test`.
 PYTHON ?= python3
 
-.PHONY: help demo test core docs sabotage kill damage clean
+.PHONY: help demo test core docs sabotage kill damage cluster clean
 
 help:  ## print this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -50,6 +50,10 @@ export PIP_NO_COMPILE := 1
 	$(PYTHON) -m venv .venv-dev
 	.venv-dev/bin/python -m pip install --quiet --editable '.[dev]'
 	touch $@
+
+cluster: .venv-dev/installed  ## install Ray too, and check work on several machines: three of them on this one
+	.venv-dev/bin/python -m pip install --quiet --editable '.[cluster]'
+	.venv-dev/bin/pytest tests/cluster
 
 clean:  ## remove the environments and everything that was built
 	rm -rf .venv .venv-core .venv-dev build demo-run

@@ -20,6 +20,7 @@ Tag2BoxError
     ├── ModelError              a folder that holds no usable model
     ├── SpecificationError      an experiment with an unknown key or a wrong value
     ├── ResultError             a result of an experiment that cannot be read
+    ├── ClusterError            a cluster that does not answer, or cannot be asked
     └── StoreError              a feature store that cannot be used
         ├── ForeignStoreError   written with another extractor
         ├── DamagedStoreError   truncated or changed on disk
@@ -114,6 +115,10 @@ class SpecificationError(InputError):
 
 class ResultError(InputError):
     """A result of an experiment is missing, damaged, or another experiment's."""
+
+
+class ClusterError(InputError):
+    """A cluster that does not answer, or cannot be asked."""
 
 
 class StoreError(InputError):

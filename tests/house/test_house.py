@@ -24,7 +24,7 @@ LAYERS = [
     {"sphere", "evaluation", "store", "data", "viz"},
     {"methods", "extract", "worlds"},
     {"model"},
-    {"training"},
+    {"training", "cluster"},
     {"product", "experiments"},
     {"cli", "web"},
 ]

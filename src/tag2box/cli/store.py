@@ -10,6 +10,7 @@ from rich.progress import track
 
 from tag2box.cli.arguments import A_DATASET, ModelFolder, StoreFolder
 from tag2box.cli.terminal import plain_console, step_progress
+from tag2box.cluster import extract_on_cluster
 from tag2box.data import read_dataset
 from tag2box.data.photo_files import PhotoFile, find_photos, say_skipped, skipped_photos
 from tag2box.extract import REGIONS, extract_photos, open_extractor, unreadable_photos
@@ -52,6 +53,10 @@ def extract(
     model: ModelFolder = None,
     regions: Annotated[int, typer.Option(min=1, help="Regions of a photo, beside the whole.")] = REGIONS,
     skip_bad: Annotated[bool, typer.Option(help="End well even if some pictures cannot be read.")] = False,
+    cluster: Annotated[
+        str | None,
+        typer.Option(metavar="ADDRESS", help="A Ray cluster that sees photos and store by the same names, or local."),
+    ] = None,
 ) -> None:
     """Find and describe the regions of photos, once, for everything that follows."""
     annotated = [path for path in images if path.suffix.lower() in {".json", ".txt"}]
@@ -59,9 +64,11 @@ def extract(
     places = [path for path in images if path not in annotated]
     photos += find_photos(places) if places else []
     console = plain_console()
-    extractor = open_extractor(model, regions=regions, threads=1)
     with step_progress("Extracting", len(photos), console) as advance:
-        outcome = extract_photos(extractor, photos, output, advance)
+        if cluster is None:
+            outcome = extract_photos(open_extractor(model, regions=regions, threads=1), photos, output, advance)
+        else:
+            outcome = extract_on_cluster(cluster, photos, output, advance, model=model, regions=regions)
     again = f" ({outcome.known:,} were there already)" if outcome.known else ""
     console.print(f"{counted(outcome.written, 'photo')} into {output}{again}.", soft_wrap=True)
     if skipped := skipped_photos(places):
