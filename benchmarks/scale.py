@@ -62,6 +62,13 @@ bytes for any number of workers.
 
 The report does not grow for ever: it shows the photos that need a look, not all.
 
+## Looking on several machines
+
+`tag2box extract PHOTOS -o STORE --cluster ADDRESS` spreads looking over a Ray cluster (`pip install 'tag2box[cluster]'`
+on every machine; `local` for the cores of one). Photos and store lie in a folder that all machines share. A task looks
+at 64 photos and seals their shard; a machine that is lost costs the tasks it was at. `make cluster` tries it with three
+machines on one: one removed without a word, a worker killed by a photo, a disk without room, the command started again.
+
 ## Training on several machines
 
 `torchrun --nnodes N --nproc-per-node 1 … -m tag2box train …` trains one run with several processes: each takes its

@@ -16,8 +16,6 @@ def test_without_ray_it_is_said_what_to_install(monkeypatch: pytest.MonkeyPatch)
 
 def test_nobody_waits_for_a_cluster_that_is_not_there() -> None:
     pytest.importorskip("ray", reason="Ray is not installed: make cluster installs it")
-    with (
-        pytest.raises(ClusterError, match="no Ray cluster answers at 127.0.0.1:1"),
-        connecting.connected("127.0.0.1:1"),
-    ):
+    nowhere = "127.0.0.1:1"
+    with pytest.raises(ClusterError, match=f"no Ray cluster answers at {nowhere}"), connecting.connected(nowhere):
         pass

