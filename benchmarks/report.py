@@ -45,8 +45,7 @@ REASONS = """
 - **Learning a class** is mostly one product of matrices for each photo (whitening it) and, where all photos show one
   scene, one more (comparing it with the others). Both are kept for as long as the photo is.
 - **MI-SVM** is given the same rows, read by the same code, and each hard region once. Its dual is solved by the
-  coordinate that violates its condition most. With every hard region counted as often as it was found it took fourteen
-  times as long (300 photos, 600 without the class).
+  coordinate that violates its condition most.
 - **Average precision** ranks all images at once and matches only what overlaps.
 """
 

@@ -153,7 +153,7 @@ def test_what_is_no_spread_is_refused(mean: Array, covariance: Array) -> None:
 @given(seeds)
 def test_rows_alone_are_seen_as_those_of_a_bag(center: Array | None, seed: int) -> None:
     bag, whitening = random_bag(np.random.default_rng(seed)), some_spread(seed).whitening(center)
-    np.testing.assert_allclose(whitening.rows(bag.features), whitening.bag(bag).features, atol=1e-6)
+    np.testing.assert_allclose(whitening.lens.seen(bag.features)[0], whitening.bag(bag).features, atol=1e-6)
 
 
 @given(seeds)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
@@ -17,7 +16,7 @@ from typing import Any, NamedTuple, final
 from tag2box.cluster.connecting import connected
 from tag2box.data.photo_files import PhotoFile
 from tag2box.errors import PhotoError, StoreError
-from tag2box.extract import BatchOutcome, Extractor, open_extractor, require_unchanged, store_header
+from tag2box.extract import BatchOutcome, Extractor, look_at, open_extractor, require_unchanged, store_header
 from tag2box.progress import Report
 from tag2box.store import FeatureStore, StoreWriter, write_shard
 
@@ -122,13 +121,12 @@ def look(chunk: Chunk) -> Looked:
     extractor = _extractor(chunk.model, chunk.regions)
     bags, hashes, unreadable = [], [], []
     for photo in chunk.photos:
-        try:
-            found = extractor.extract(photo.path, photo.image_id)
-        except PhotoError as error:
-            unreadable.append(error)
-            continue
-        bags.append(found.bag)
-        hashes.append(found.source_hash)
+        found = look_at(extractor, photo)
+        if isinstance(found, PhotoError):
+            unreadable.append(found)
+        else:
+            bags.append(found.bag)
+            hashes.append(found.source_hash)
     try:
         if bags:
             write_shard(chunk.shard, extractor.fingerprint, bags, hashes)
@@ -139,8 +137,7 @@ def look(chunk: Chunk) -> Looked:
 
 def try_alone(photo: PhotoFile, model: Path | None, regions: int) -> None:
     """Look at one photo and forget it."""
-    with suppress(PhotoError):
-        _extractor(model, regions).extract(photo.path, photo.image_id)
+    look_at(_extractor(model, regions), photo)
 
 
 @lru_cache(maxsize=1)

@@ -93,7 +93,7 @@ def each_result(extractor: Extractor, photos: Sequence[PhotoFile]) -> Generator[
     with ThreadPoolExecutor(workers) as pool:
         try:
             for photo in photos:
-                pending.append((photo, pool.submit(_result, extractor, photo)))
+                pending.append((photo, pool.submit(look_at, extractor, photo)))
                 if len(pending) >= AHEAD * workers:
                     yield _finished(*pending.popleft())
             while pending:
@@ -141,7 +141,8 @@ def _finished(photo: PhotoFile, future: Future[Result]) -> tuple[PhotoFile, Resu
     return photo, future.result()
 
 
-def _result(extractor: Extractor, photo: PhotoFile) -> Result:
+def look_at(extractor: Extractor, photo: PhotoFile) -> Result:
+    """What the extractor makes of a photo, or what is wrong with it."""
     try:
         return extractor.extract(photo.path, photo.image_id)
     except PhotoError as error:

@@ -13,7 +13,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from tag2box.arrays import Array, frozen, require_finite, require_shape
-from tag2box.rows import Lens, Rows
+from tag2box.rows import Lens
 from tag2box.types import ProposalBag, require_dimension
 
 
@@ -69,10 +69,6 @@ class Whitening:
             require_dimension("spread of base regions", bag, len(self.mean))
             self._seen[bag] = bag.through(self.lens)
         return self._seen[bag]
-
-    def rows(self, features: Rows) -> Rows:
-        """(n, d) features of regions, as a bag has them, in this space."""
-        return self.lens.seen(features)[0]
 
     def forth(self, directions: Array) -> Array:
         """(C, d) directions among centred features, in this space."""

@@ -89,7 +89,7 @@ class Shard:
 
     def bag(self, tensors: Tensors, place: int) -> ProposalBag:
         """The regions of the image at ``place``; nothing of ``tensors``, which ``map`` gave, lives on in it."""
-        rows = slice(*tensors["offsets"][place : place + 2].tolist())
+        rows = _own_rows(tensors, place)
         kept = {name: tensors[name][rows] for name in ("boxes", "features", "objectness", "norms")}
         try:
             return ProposalBag.trusted(self.entries[place].image_id, **kept)
@@ -98,7 +98,7 @@ class Shard:
 
     def rows(self, tensors: Tensors, place: int) -> npt.NDArray[Any]:
         """(n, d) the features of the image at ``place``, as ``map`` gave them."""
-        return tensors["features"][slice(*tensors["offsets"][place : place + 2].tolist())]
+        return tensors["features"][_own_rows(tensors, place)]
 
     def require_sound(self) -> None:
         """Refuse a shard of which any byte or any bag is not as it was sealed."""
@@ -114,6 +114,11 @@ class Shard:
                 ProposalBag(bag.image_id, bag.boxes, bag.directions.rows, bag.objectness, bag.norms)
             except InputError as error:
                 raise damaged(self.path, error) from error
+
+
+def _own_rows(tensors: Tensors, place: int) -> slice:
+    """Which rows of the tensors belong to the image at ``place``."""
+    return slice(*tensors["offsets"][place : place + 2].tolist())
 
 
 def as_stored(bag: ProposalBag) -> ProposalBag:
