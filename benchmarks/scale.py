@@ -62,12 +62,17 @@ bytes for any number of workers.
 
 The report does not grow for ever: it shows the photos that need a look, not all.
 
-## Looking on several machines
+## Looking and learning on several machines
 
 `tag2box extract PHOTOS -o STORE --cluster ADDRESS` spreads looking over a Ray cluster (`pip install 'tag2box[cluster]'`
 on every machine; `local` for the cores of one). Photos and store lie in a folder that all machines share. A task looks
 at 64 photos and seals their shard; a machine that is lost costs the tasks it was at. `make cluster` tries it with three
 machines on one: one removed without a word, a worker killed by a photo, a disk without room, the command started again.
+
+`tag2box localize PHOTOS -o RUN --cluster ADDRESS` does that, and learns the classes there too: each class is a task,
+which opens the store where it is, and is learned again elsewhere if its machine is lost, also in the middle of EM. The
+boxes are the same bytes as from one process. A class is not cut into parts: a single one of a million photos is learned
+on one machine.
 
 ## Training on several machines
 

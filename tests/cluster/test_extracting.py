@@ -8,7 +8,6 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -28,21 +27,6 @@ ray.cloudpickle.register_pickle_by_value(sys.modules[__name__])  # workers do no
 
 DEMO = Path(tag2box.__file__).parent / "assets" / "demo" / "photos"
 DEADLY = "deadly"
-
-
-@pytest.fixture(scope="module")
-def cluster() -> Iterator[Any]:
-    """Three machines, each with one core."""
-    from ray.cluster_utils import Cluster
-
-    os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
-    own = {"num_cpus": 1, "object_store_memory": 80 * 2**20}
-    machines = Cluster(initialize_head=True, head_node_args={**own, "include_dashboard": False})
-    for _ in range(2):
-        machines.add_node(**own)
-    machines.wait_for_nodes()
-    yield machines
-    machines.shutdown()
 
 
 @pytest.fixture

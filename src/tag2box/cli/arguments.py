@@ -36,4 +36,10 @@ TaggedPhotos = Annotated[
         show_default=False,
     ),
 ]
+Cluster = Annotated[
+    str | None,
+    typer.Option(
+        "--cluster", metavar="ADDRESS", help="A Ray cluster that sees photos and output by the same names, or local."
+    ),
+]
 SkipBad = Annotated[bool, typer.Option("--skip-bad", help="Leave out pictures that cannot be read.")]

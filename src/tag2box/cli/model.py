@@ -35,6 +35,10 @@ def train(
         bool,
         typer.Option("--hold-out", help=f"Never show it {', '.join(HELD_OUT_KINDS)}: settings are chosen on these."),
     ] = False,
+    censored: Annotated[
+        bool,
+        typer.Option("--censored", help="Leave out photos that show a novel class of the split (the paper's COCO63)."),
+    ] = False,
 ) -> None:
     """Train the detector that proposes and describes regions; an interrupted run goes on where it was."""
     require_extra("train", "torch", "onnx", "onnxruntime")
@@ -44,9 +48,10 @@ def train(
     from tag2box.training.detector.workers import is_first_worker
 
     settings = read_recipe(recipe) if recipe is not None else Recipe()
-    base = load_split(split).base
+    classes = load_split(split)
     labelled = [read_dataset(path) for path in datasets]
-    examples = training_examples(labelled, base, held_out_classes(base) if hold_out else ())
+    unseen = (*(held_out_classes(classes.base) if hold_out else ()), *(classes.novel if censored else ()))
+    examples = training_examples(labelled, classes.base, unseen)
     console = Console(highlight=False, quiet=not is_first_worker())
     begin_training(output, settings, examples)
     boxes = sum(len(example.boxes) for example in examples.items)

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from tag2box.cli.arguments import ModelFolder, SkipBad, TaggedPhotos
+from tag2box.cli.arguments import Cluster, ModelFolder, SkipBad, TaggedPhotos
 from tag2box.cli.terminal import plain_console, show_stages
 from tag2box.data import read_tags, read_truth, write_formats
 from tag2box.data.formats.coco import BOXES_NAME, read_boxes
@@ -20,6 +20,7 @@ from tag2box.model import Model
 from tag2box.product.class_file import load_classes, merge_classes, require_extractor, require_new, save_classes
 from tag2box.product.corrections import Journal
 from tag2box.product.finding import Found, PhotoBox, need_a_look
+from tag2box.product.machines import HERE, Machines
 from tag2box.product.run import Run
 from tag2box.words import counted
 
@@ -47,12 +48,18 @@ def localize(
     ] = None,
     skip_bad: SkipBad = False,
     model: ModelFolder = None,
+    cluster: Cluster = None,
 ) -> None:
     """Find the tagged things: tags in, boxes out."""
     console = plain_console()
     said = Journal(corrections).said() if corrections is not None else []
     truth = read_truth(trusted) if trusted is not None else None
-    with _begin(output, read_tags(photos), Model.open(model, threads=1), console) as run, show_stages(console) as show:
+    tags, opened, machines = read_tags(photos), Model.open(model, threads=1), Machines(cluster)
+    with (
+        _begin(output, tags, opened, console, machines) as run,
+        machines.connected(),
+        show_stages(console) as show,
+    ):
         run.extract(show, skip_bad=skip_bad)
         run.take_over(said)
         believed = run.trust(truth, str(trusted)) if truth is not None else 0
@@ -152,9 +159,9 @@ def export(
         console.print(said, soft_wrap=True)
 
 
-def _begin(folder: Path, tags: TagSet, model: Model, console: Console) -> Run:
+def _begin(folder: Path, tags: TagSet, model: Model, console: Console, machines: Machines = HERE) -> Run:
     """Say what was given, and begin."""
-    run = Run.begin(folder, tags, model)
+    run = Run.begin(folder, tags, model, machines)
     none = sum(not photo.tags for photo in tags.photos)
     beside = f", {none:,} of them with none" if none else ""
     photos, words = counted(len(tags.photos), "photo"), counted(len(tags.classes), "tag")

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 from rich.progress import track
 
-from tag2box.cli.arguments import A_DATASET, ModelFolder, StoreFolder
+from tag2box.cli.arguments import A_DATASET, Cluster, ModelFolder, StoreFolder
 from tag2box.cli.terminal import plain_console, step_progress
 from tag2box.cluster import extract_on_cluster
 from tag2box.data import read_dataset
@@ -53,10 +53,7 @@ def extract(
     model: ModelFolder = None,
     regions: Annotated[int, typer.Option(min=1, help="Regions of a photo, beside the whole.")] = REGIONS,
     skip_bad: Annotated[bool, typer.Option(help="End well even if some pictures cannot be read.")] = False,
-    cluster: Annotated[
-        str | None,
-        typer.Option(metavar="ADDRESS", help="A Ray cluster that sees photos and store by the same names, or local."),
-    ] = None,
+    cluster: Cluster = None,
 ) -> None:
     """Find and describe the regions of photos, once, for everything that follows."""
     annotated = [path for path in images if path.suffix.lower() in {".json", ".txt"}]

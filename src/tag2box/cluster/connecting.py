@@ -15,12 +15,17 @@ LOCAL = "local"
 PATIENCE = 5.0
 """Seconds in which somebody must answer at an address."""
 OBJECT_STORE_BYTES = 100 * 2**20
-"""Tasks exchange names and counts, never photos or features."""
+"""Tasks exchange names, boxes and counts, never photos or features."""
+RETRIES = 3
+"""How often a task that was lost is done again."""
 
 
 @contextmanager
 def connected(address: str) -> Iterator[Any]:
-    """Ray, connected to ``address`` or, for "local", to a cluster of this machine's cores; it tells nobody."""
+    """Ray, connected to ``address`` or, for "local", to a cluster of this machine's cores; it tells nobody.
+
+    Within a connection another one is the same.
+    """
     if find_spec("ray") is None:
         raise ClusterError(
             f"--cluster {address} was asked for, and Ray is not installed.",
@@ -30,6 +35,9 @@ def connected(address: str) -> Iterator[Any]:
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     import ray
 
+    if ray.is_initialized():
+        yield ray
+        return
     quiet: dict[str, Any] = {"log_to_driver": False, "logging_level": "ERROR"}
     try:
         _require_answer(address)
@@ -47,6 +55,11 @@ def connected(address: str) -> Iterator[Any]:
         yield ray
     finally:
         ray.shutdown()
+
+
+def losses(ray: Any) -> tuple[type[Exception], ...]:
+    """What is raised when a task was lost again and again, with its process or its machine."""
+    return ray.exceptions.WorkerCrashedError, ray.exceptions.OutOfMemoryError, ray.exceptions.NodeDiedError
 
 
 def _require_answer(address: str) -> None:

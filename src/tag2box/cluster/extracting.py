@@ -13,7 +13,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple, final
 
-from tag2box.cluster.connecting import connected
+from tag2box.cluster.connecting import RETRIES, connected, losses
 from tag2box.data.photo_files import PhotoFile
 from tag2box.errors import PhotoError, StoreError
 from tag2box.extract import BatchOutcome, Extractor, look_at, open_extractor, require_unchanged, store_header
@@ -22,8 +22,6 @@ from tag2box.store import FeatureStore, StoreWriter, write_shard
 
 CHUNK = 64
 """Photos of a task, and of its shard."""
-RETRIES = 3
-"""How often a task that was lost is done again before its photos are suspected."""
 
 
 @final
@@ -89,7 +87,7 @@ def _each_done(ray: Any, chunks: Sequence[Chunk]) -> Iterator[Looked]:
         chunk = waiting.pop(done)
         try:
             yield ray.get(done)
-        except (ray.exceptions.WorkerCrashedError, ray.exceptions.OutOfMemoryError, ray.exceptions.NodeDiedError):
+        except losses(ray):
             deadly = _deadly(ray, chunk)
             yield Looked(0, tuple(map(_deadly_photo, deadly)), None)
             rest = tuple(photo for photo in chunk.photos if photo not in deadly)

@@ -28,7 +28,8 @@ from tag2box.product.detecting import head_of
 from tag2box.product.events import Listener
 from tag2box.product.finding import Found
 from tag2box.product.learning import LearnedClass
-from tag2box.product.run import Run, look_at_photos
+from tag2box.product.machines import HERE
+from tag2box.product.run import Run
 from tag2box.product.run_files import FEATURES_NAME
 from tag2box.store import FeatureStore
 from tag2box.types import ProposalBag
@@ -111,7 +112,7 @@ def run_demo(folder: Path, say: Say, listen: Listener, model: Path | None = None
 
 def _queries(folder: Path, photos: Path, model: Model, listen: Listener) -> FeatureStore:
     """The new photos, as the extractor sees them."""
-    look_at_photos(model.extractor, find_photos([photos]), folder, listen)
+    HERE.look(model, find_photos([photos]), folder, listen)
     return FeatureStore(folder)
 
 

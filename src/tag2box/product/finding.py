@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import NamedTuple, final
@@ -86,6 +86,8 @@ class Found:
         )
 
 
+Teach = Callable[[Sequence[Lesson]], Iterator[LearnedClass]]
+"""What learns classes by their lessons, and gives them in that order."""
 NOTHING_POINTED_AT: Mapping[str, Mapping[str, Region]] = MappingProxyType({})
 
 
@@ -97,29 +99,47 @@ def find_classes(
     *,
     regions: Mapping[str, Mapping[str, Region]] = NOTHING_POINTED_AT,
     before: Found | None = None,
+    teach: Teach | None = None,
 ) -> Found:
     """Find every tag in the photos that have it; photos without a bag are left out.
 
     ``regions`` are what a person pointed at: tag → photo → region. What ``before`` has learned by the same lessons is
-    taken from there.
+    taken from there. ``teach`` learns the classes elsewhere than here, one after the other.
     """
     usable = {photo: frozenset(words) for photo, words in tags.items() if photo in bags}
     one_is_enough = [label for label, places in regions.items() if any(photo in usable for photo in places)]
     by_tag, left_out = shared_tags(usable, one_is_enough)
     old = (*before.alone, *before.learned) if before is not None else ()
-    alone = []
-    listen(Began("localize", len(by_tag)))
-    for done, (label, photos) in enumerate(by_tag.items(), 1):
+    lessons = []
+    for label, photos in by_tag.items():
         pointed = {photo: region for photo, region in regions.get(label, {}).items() if photo in photos}
-        lesson = Lesson(label, tuple(photos), _some_without(label, usable), pointed)
-        alone.append(_learned_before(lesson, old) or learn_class(lesson, bags, model, listen))
-        listen(Advanced("localize", done, len(by_tag)))
-    lessons = _lessons_apart(alone, usable, bags)
-    learned = [
-        _learned_before(lesson, [*old, *alone]) or learn_class(lesson, bags, model, listen) for lesson in lessons
-    ]
+        lessons.append(Lesson(label, tuple(photos), _some_without(label, usable), pointed))
+
+    def here(lessons: Sequence[Lesson]) -> Iterator[LearnedClass]:
+        return (learn_class(lesson, bags, model) for lesson in lessons)
+
+    teach = teach if teach is not None else here
+    alone = []
+    listen(Began("localize", len(lessons)))
+    for one in _learned(lessons, old, teach, listen):
+        alone.append(one)
+        listen(Advanced("localize", len(alone), len(lessons)))
+    learned = tuple(_learned(_lessons_apart(alone, usable, bags), [*old, *alone], teach, listen))
     listen(Ended("localize"))
-    return Found(usable, tuple(learned), tuple(left_out), tuple(alone))
+    return Found(usable, learned, tuple(left_out), tuple(alone))
+
+
+def _learned(
+    lessons: Sequence[Lesson], old: Sequence[LearnedClass], teach: Teach, listen: Listener
+) -> Iterator[LearnedClass]:
+    """The classes of these lessons; what was learned by the same ones before is not learned again."""
+    known = [_learned_before(lesson, old) for lesson in lessons]
+    new = teach([lesson for lesson, one in zip(lessons, known, strict=True) if one is None])
+    for one in known:
+        if one is None:
+            one = next(new)
+            one.tell(listen)
+        yield one
 
 
 def _learned_before(lesson: Lesson, old: Iterable[LearnedClass]) -> LearnedClass | None:

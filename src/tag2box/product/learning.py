@@ -18,7 +18,7 @@ from tag2box.methods.localizers import Candidates, Clamps, scene_likeness
 from tag2box.methods.signs import SupportSigns, best_region, read_signs, weight_around
 from tag2box.model import Model
 from tag2box.product.class_file import KnownClass
-from tag2box.product.events import Learned, Listener, Moved, silent
+from tag2box.product.events import Learned, Listener, Moved
 from tag2box.types import ProposalBag
 
 Region = int | ProposalBag
@@ -118,6 +118,12 @@ class LearnedClass:
         """How many boxes are right, as far as can be told."""
         return sum(1.0 - box.doubt for box in self.boxes)
 
+    def tell(self, listen: Listener) -> None:
+        """How it was learned, step by step."""
+        for number, (boxes, likelihood) in enumerate(zip(self.film, self.likelihoods, strict=True)):
+            listen(Moved(self.label, number, likelihood, boxes))
+        listen(Learned(self.label, len(self.photos), self.expected_right))
+
     def kept(self, learned_at: str) -> KnownClass:
         """What a class file keeps of it."""
         mean_doubt = round(float(np.mean([box.doubt for box in self.boxes])), 4)
@@ -128,7 +134,7 @@ class LearnedClass:
         )
 
 
-def learn_class(lesson: Lesson, bags: Bags, model: Model, listen: Listener = silent) -> LearnedClass:
+def learn_class(lesson: Lesson, bags: Bags, model: Model) -> LearnedClass:
     """Find the thing that the photos share."""
     seen = lesson.bags(bags)
     clamps = lesson.clamps(seen)
@@ -136,10 +142,7 @@ def learn_class(lesson: Lesson, bags: Bags, model: Model, listen: Listener = sil
     detector = model.learner.learn(seen, without, np.random.default_rng(0), clamps)
     signs = read_signs(detector, seen, clamps)
     elsewhere = np.array([best_region(detector.head, bag).likeness for bag in without])
-    film, steps = _film(detector, seen), detector.solution.steps
-    for number, (boxes, step) in enumerate(zip(film, steps, strict=True)):
-        listen(Moved(lesson.label, number, step.likelihood, boxes))
-    one = LearnedClass(
+    return LearnedClass(
         lesson,
         _boxes(lesson.label, seen, detector, signs, model, clamps),
         detector.direction,
@@ -147,14 +150,12 @@ def learn_class(lesson: Lesson, bags: Bags, model: Model, listen: Listener = sil
         detector.solution.foreground.kappa,
         model.calibration.score.of(signs.scores),
         model.calibration.likeness.of(signs.likenesses, elsewhere),
-        tuple(step.likelihood for step in steps),
-        film,
+        tuple(step.likelihood for step in detector.solution.steps),
+        _film(detector, seen),
         detector.solution.converged,
         tuple(map(Candidates.of, seen, detector.localization.weights)),
         scene_likeness(model.learner.localizer, seen),
     )
-    listen(Learned(lesson.label, len(lesson.photos), one.expected_right))
-    return one
 
 
 def _boxes(

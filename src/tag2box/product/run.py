@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import asdict, replace
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, NamedTuple, Self, final
@@ -16,7 +17,7 @@ from tag2box.data.labelled import LabelledPhoto, LabelledPhotos
 from tag2box.data.photo_files import PhotoFile
 from tag2box.data.tags import TagSet, clean_tags, shared_tags
 from tag2box.errors import PhotoError, RunError
-from tag2box.extract import BatchOutcome, Extractor, extract_photos, unreadable_photos
+from tag2box.extract import unreadable_photos
 from tag2box.files import now
 from tag2box.model import DETECTOR, Model
 from tag2box.product.class_file import ClassSet
@@ -32,9 +33,10 @@ from tag2box.product.corrections import (
     require_region,
     vouched_for,
 )
-from tag2box.product.events import Advanced, Began, Ended, Listener, Unreadable, silent
+from tag2box.product.events import Listener, Unreadable, silent
 from tag2box.product.finding import ERROR_RATE, Found, find_classes, further_things, need_a_look
 from tag2box.product.learning import Region
+from tag2box.product.machines import HERE, Machines
 from tag2box.product.report import write_report
 from tag2box.product.run_files import (
     CORRECTIONS_NAME,
@@ -70,9 +72,9 @@ class RunState(NamedTuple):
 class Run:
     """The folder of a run; use it in a ``with`` block. One process writes at a time, and one thread in it."""
 
-    def __init__(self, folder: Path, given: TagSet, model: Model, lock: int) -> None:
+    def __init__(self, folder: Path, given: TagSet, model: Model, lock: int, machines: Machines = HERE) -> None:
         """For ``begin`` and ``open``."""
-        self.folder, self.given, self.model = folder, given, model
+        self.folder, self.given, self.model, self.machines = folder, given, model, machines
         self.unreadable: tuple[PhotoError, ...] = ()
         self.found: Found | None = None
         self.journal = Journal(folder / CORRECTIONS_NAME)
@@ -81,7 +83,7 @@ class Run:
         self._drawn: dict[int, ProposalBag] = {}
 
     @classmethod
-    def begin(cls, folder: Path, given: TagSet, model: Model) -> Self:
+    def begin(cls, folder: Path, given: TagSet, model: Model, machines: Machines = HERE) -> Self:
         """A new run, or one on the same photos with the same model, which goes on; tags may be others than before."""
         require_usable(folder)
         known = replay({photo.name: photo.tags for photo in given.photos}, Journal(folder / CORRECTIONS_NAME).said())
@@ -95,7 +97,7 @@ class Run:
         except BaseException:
             os.close(lock)
             raise
-        return cls(folder, given, model, lock)
+        return cls(folder, given, model, lock, machines)
 
     @classmethod
     def open(cls, folder: Path, model: Model | None = None) -> Self:
@@ -126,7 +128,7 @@ class Run:
         """
         photos = [PhotoFile(photo.name, photo.path) for photo in self.given.photos]
         self._store = None
-        outcome = look_at_photos(self.model.extractor, photos, self.folder / FEATURES_NAME, listen)
+        outcome = self.machines.look(self.model, photos, self.folder / FEATURES_NAME, listen)
         self.unreadable = outcome.unreadable
         for error in self.unreadable:
             listen(Unreadable(error))
@@ -164,7 +166,11 @@ class Run:
             label: {photo: self._region(photo, pointed) for photo, pointed in places.items() if photo in features}
             for label, places in known.regions.items()
         }
-        self.found = find_classes(known.tags, features, self.model, listen, regions=regions, before=self.found)
+        teach = partial(self.machines.teach, self.model, features)
+        with self.machines.connected():
+            self.found = find_classes(
+                known.tags, features, self.model, listen, regions=regions, before=self.found, teach=teach
+            )
         return self.found
 
     def localize(
@@ -274,13 +280,3 @@ class Run:
             raise RunError(
                 f"the run on {self.given.folder} has no photo {name!r}.", "a photo of the run", "check the name."
             )
-
-
-def look_at_photos(extractor: Extractor, photos: Sequence[PhotoFile], folder: Path, listen: Listener) -> BatchOutcome:
-    """Put the regions of photos into a store, and tell how far it is."""
-    listen(Began("extract", len(photos)))
-    outcome = extract_photos(
-        extractor, photos, folder, lambda done, figures: listen(Advanced("extract", done, len(photos)))
-    )
-    listen(Ended("extract"))
-    return outcome

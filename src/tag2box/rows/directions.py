@@ -39,6 +39,11 @@ class Lens:
                 object.__setattr__(self, name, frozen(getattr(self, name), np.float64))
                 require_finite(f"{name} of a lens", getattr(self, name))
 
+    @property
+    def changes_nothing(self) -> bool:
+        """Whether features stay where they are."""
+        return self.center is None and self.matrix is None
+
     def seen(self, rows: Rows) -> tuple[Rows, Float32s, Rows]:
         """What becomes of unit rows (n, d): directions, their coefficients (3, n), and lengths (n,) from the centre.
 
@@ -154,7 +159,7 @@ class Directions:
 
     def through(self, lens: Lens) -> tuple[Directions, Rows]:
         """The same rows through another lens, and their lengths (n,) from its centre."""
-        if self.lens is not NO_LENS:
+        if not self.lens.changes_nothing:
             return Directions.of(self.dense(), self.dimension, np.ones(len(self))).through(lens)
         quickly = self._quickly_through(lens)
         if quickly is not None:
@@ -180,12 +185,12 @@ class Directions:
         if self.kept is not None:
             return self.kept
         units = self._units()
-        return _read_only(units if self.lens is NO_LENS else self.lens.seen(units)[0])
+        return _read_only(units if self.lens.changes_nothing else self.lens.seen(units)[0])
 
     def at(self, some: Array | list[int]) -> Rows:
         """(k, d) some of the directions."""
         units = widened(self.rows[some]) * self.own[some, None]
-        return units if self.lens is NO_LENS else self.lens.seen(units)[0]
+        return units if self.lens.changes_nothing else self.lens.seen(units)[0]
 
     def along(self, direction: Array) -> Array:
         """(n,) cosines with a direction (d,)."""
