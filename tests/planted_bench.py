@@ -14,8 +14,9 @@ from PIL import Image
 from tag2box.data import held_out_classes, load_split, read_dataset
 from tag2box.evaluation import Interval, Verdict
 from tag2box.experiments.bench.results import RowResult
+from tag2box.experiments.bench.sources import BASE, SAME_SCENE, annotation_file
 from tag2box.experiments.bench.specification import PRECISION, QUERY, SUPPORT
-from tag2box.experiments.bench.workbench import BASE, SAME_SCENE, Workbench, annotation_file
+from tag2box.experiments.bench.workbench import Workbench
 from tag2box.experiments.composed import BOXES_NAME, PHOTOS, in_round
 from tag2box.extract import BOX_GRAPH, CARD_NAME, PHOTO_GRAPH, Card, write_card
 from tag2box.store import StoreHeader, StoreWriter

@@ -10,7 +10,7 @@ from tag2box.arrays import Array
 from tag2box.methods.knowledge import Knowledge
 from tag2box.methods.localizers import BagStack, EmRun, VmfBackground, VmfMil, fit_gaussian_background, run_em
 from tag2box.methods.localizers.em import F
-from tag2box.methods.rivals import AppearanceObjectness
+from tag2box.methods.rivals import AppearanceObjectness, BaseClassifiers, RelationNetwork, Schooling, SilcoNetwork
 from tag2box.methods.spread import Spread
 from tag2box.methods.view import View, raw_features, signed_power, tukey_features
 from tag2box.rows import Directions
@@ -74,13 +74,44 @@ def some_knowledge(d: int = 5, fingerprint: str = "an extractor") -> Knowledge:
         fingerprint,
         0.1 * direction,
         VmfBackground(VonMisesFisher(direction, 3.0)),
+        VmfBackground(VonMisesFisher(unit(features[2]), 4.0)),
         Spread(features.mean(axis=0), np.cov(features.T)),
         fit_gaussian_background(features, raw_features),
         fit_gaussian_background(signed_power(features, 0.5), tukey_features),
         AppearanceObjectness(features[1], 0.5),
         images=7,
         regions=len(features),
+        schooling=some_schooling(d),
     )
+
+
+def some_relations(d: int = 5, size: int = 4, seed: int = 0) -> RelationNetwork:
+    """A relation network that has learned nothing."""
+    rng = np.random.default_rng(seed)
+    shapes = [(d, size), (size,), (2, size, size), (size,), (2, size, size), (size,), (size,), (1,)]
+    return RelationNetwork(*(rng.standard_normal(shape).astype(np.float32) for shape in shapes))
+
+
+def some_silco(d: int = 5, size: int = 4, grows: int = 3, layers: int = 2) -> SilcoNetwork:
+    """SILCO's modules, which have learned nothing."""
+    half, rng = size // 2, np.random.default_rng(0)
+    shapes = {"enter": (d, size), "back": (half, size), "fuse": (size, size), "head": (size, 1)}
+    shapes |= dict.fromkeys(("query", "key", "value"), (size, half))
+    for layer in range(layers):
+        node = size + grows * layer
+        shapes |= {f"graph.{layer}.adjacency.0": (node, 3), f"graph.{layer}.adjacency.1": (3, 1)}
+        shapes[f"graph.{layer}.update"] = (2 * node, grows if layer < layers - 1 else 1)
+    tensors = {name: rng.standard_normal(shape) for name, shape in shapes.items()}
+    tensors |= {f"{name}.bias": rng.standard_normal(shape[1]) for name, shape in shapes.items()}
+    return SilcoNetwork({name: values.astype(np.float32) for name, values in tensors.items()})
+
+
+def some_schooling(d: int = 5) -> Schooling:
+    """What rivals could have learned."""
+    rng = np.random.default_rng(1)
+    images, regions = (unit(rng.standard_normal((7, d))).astype(np.float32) for _ in range(2))
+    classifiers = BaseClassifiers(images, regions, images.mean(axis=0), np.eye(d, dtype=np.float32))
+    return Schooling(some_relations(d), classifiers, some_silco(d))
 
 
 def exact_em(bags: BagStack, start: F, *, max_steps: int, tol: float) -> EmRun[F]:

@@ -107,7 +107,10 @@ def run_planted(house: House, settings: Path, folder: Path) -> Ending:
     if planted.code:
         return planted
     asked = folder / "planted.toml"
-    asked.write_text(snippets.PLANTED_TABLE, encoding="utf-8")
+    for line in snippets.ABOUT_THE_TABLE:
+        asked.write_text(f"{line}\n{snippets.PLANTED_TABLE}", encoding="utf-8")
+        if house.command("bench", "list", asked).code == 0:
+            break
     places = ("--data", folder / "data", "--store", folder / "store", "--model", folder / "model")
     return house.command("bench", "run", asked, *places, "--settings", settings)
 

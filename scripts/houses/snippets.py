@@ -42,12 +42,13 @@ plant_bench(Path(sys.argv[1]))
 
 PLANTED_TABLE: Final = """
 title = "Planted"
-claim = "The same numbers."
 dataset = "voc07"
 shots = [3]
 tasks = 12
 methods = ["vmf-mil", "vmf-mil-likeness"]
 """
+ABOUT_THE_TABLE: Final = ('question = "Are the numbers the same?"', 'claim = "The same numbers."')
+"""What a table has to say of itself, in newer houses and in older ones."""
 
 FINDING: Final = """
 from types import SimpleNamespace

@@ -25,6 +25,8 @@ from tag2box.evaluation import (
     paired_difference,
     t_interval,
     task_bootstrap,
+    unpaired_difference,
+    unpaired_jackknife,
     without_each_group,
 )
 from tag2box.evaluation.intervals import Statistic, student_t_quantile
@@ -111,12 +113,58 @@ def test_a_statistic_compared_with_itself_is_zero() -> None:
     assert paired_difference(statistic, statistic, 3, np.random.default_rng(0)) == Interval(0.0, 0.0, 0.0, 3)
 
 
+def test_an_unpaired_difference_is_that_of_independent_means() -> None:
+    rng = np.random.default_rng(7)
+    first, second = rng.normal(1.0, 2.0, size=60), rng.normal(size=60)
+    ours, theirs = (mean_over_tasks(values[:, None].tolist()) for values in (first, second))
+    found = unpaired_difference(ours, theirs, 60, rng, resamples=8000)
+    expected = stats.bootstrap(
+        (first, second),
+        lambda one, other, axis: np.mean(one, axis=axis) - np.mean(other, axis=axis),
+        n_resamples=8000,
+        method="percentile",
+        rng=np.random.default_rng(8),
+    ).confidence_interval
+    assert found.value == pytest.approx(first.mean() - second.mean())
+    assert (found.low, found.high) == pytest.approx((expected.low, expected.high), abs=0.04)
+    assert found.trials == 120
+
+
+def test_what_is_the_same_on_both_sides_is_certain_only_where_it_is_paired() -> None:
+    statistic = mean_over_tasks([[float(task % 2)] for task in range(40)])
+    paired = paired_difference(statistic, statistic, 40, np.random.default_rng(0))
+    unpaired = unpaired_difference(statistic, statistic, 40, np.random.default_rng(0))
+    assert (paired.low, paired.high) == (0.0, 0.0)
+    assert unpaired.low < -0.1 < unpaired.value == 0.0 < 0.1 < unpaired.high
+
+
+def test_the_unpaired_jackknife_of_means_is_welchs_interval() -> None:
+    rng = np.random.default_rng(9)
+    first, second = rng.normal(1.0, 3.0, size=10), rng.normal(size=8)
+    ours, theirs = (without_each_group(mean_over_tasks(v[:, None].tolist()), len(v)) for v in (first, second))
+    found = unpaired_jackknife(first.mean() - second.mean(), ours, theirs, 10)
+    expected = stats.ttest_ind(first, second, equal_var=False).confidence_interval()
+    assert (found.low, found.high) == pytest.approx((expected.low, expected.high))
+
+
+def test_an_unpaired_jackknife_without_width_and_without_groups() -> None:
+    sure = unpaired_jackknife(0.2, np.array([0.5, 0.5]), np.array([0.3, 0.3]), 4)
+    assert (sure.value, sure.low, sure.high) == (0.2, 0.2, 0.2)
+    unknown = unpaired_jackknife(0.2, np.array([0.5, 0.5]), np.empty(0), 4)
+    assert unknown.value == 0.2
+    assert np.isnan([unknown.low, unknown.high]).all()
+
+
 def test_no_tasks_no_resamples_and_nan_are_refused() -> None:
     statistic, rng = mean_over_tasks([[1.0]]), np.random.default_rng(0)
     with pytest.raises(ShapeError, match="tasks is 0"):
         task_bootstrap(statistic, 0, rng)
     with pytest.raises(ShapeError, match="resamples is 0"):
         task_bootstrap(statistic, 1, rng, resamples=0)
+    with pytest.raises(ShapeError, match="tasks is 0"):
+        unpaired_difference(statistic, statistic, 0, rng)
+    with pytest.raises(ShapeError, match="resamples is 0"):
+        unpaired_difference(statistic, statistic, 1, rng, resamples=0)
     with pytest.raises(NotFiniteError):
         t_interval([1.0, np.nan])
 

@@ -13,15 +13,25 @@ from planted_bench import some_result
 from tag2box.errors import ResultError
 from tag2box.evaluation import Interval, Matches, Verdict, ap_area, pool_matches, t_interval
 from tag2box.experiments.bench.figures_of_merit import (
-    Comparison,
+    comparisons,
     difference,
+    gain,
     macro_corloc,
     matches_by_class,
     measure,
     precision_of,
 )
-from tag2box.experiments.bench.reports import sentence
-from tag2box.experiments.bench.specification import AGNOSTIC, PRECISION, QUERY, SUPPORT, Expectation
+from tag2box.experiments.bench.results import Row, RowResult
+from tag2box.experiments.bench.specification import (
+    AGNOSTIC,
+    PAPER,
+    PRECISION,
+    QUERY,
+    SUPPORT,
+    Expectation,
+    MoreShots,
+    Specification,
+)
 from tag2box.experiments.bench.tasks import Trial
 
 
@@ -53,12 +63,59 @@ def test_results_of_other_tasks_are_not_compared() -> None:
         difference(result, replace(result, tasks=(0, 1, 2, 4)), QUERY, 5)
 
 
-@pytest.mark.parametrize(("low", "high", "words"), [(0.1, 0.2, "yes"), (-0.2, -0.1, "no"), (-0.1, 0.1, "not decided")])
-def test_a_difference_in_words(low: float, high: float, words: str) -> None:
-    comparison = Comparison(Expectation("vmf-mil", "mi-svm"), 1, 5, Interval((low + high) / 2, low, high, 9))
-    text = "vMF-MIL above MI-SVM in query CorLoc (1-way 5-shot): "
-    assert f"{text}{words}," in sentence(comparison)
-    assert f"{text}**{words}**," in sentence(comparison, "**")
+RIGHT, WRONG = some_result(True, True, True, True), some_result(False, False, False, False)
+ROW = Row("voc07", "vmf-mil", 1, 5, 4, 0, "by images", "VOC", (), "an extractor")
+
+
+def test_what_more_images_are_worth_is_not_paired() -> None:
+    """Tasks that succeed and fail alike would give a certain zero if they were paired."""
+    half = some_result(True, False, True, False)
+    same = gain(half, half, QUERY, 4)
+    assert same.low < same.value == 0.0 < same.high
+    assert gain(RIGHT, WRONG, QUERY, 4).value == 1.0
+    assert gain(RIGHT, WRONG, SUPPORT, 4).value == 0.5
+    better = replace(half, figures={PRECISION: Interval(0.7, 0.6, 0.8, 4)})
+    precise = gain(better, half, PRECISION, 4)
+    assert precise.value == pytest.approx(0.2)
+    assert precise.low < 0.0 < 0.4 < precise.high  # the same values without each group: paired, there were no width
+
+
+def judged(asked: Specification, results: dict[tuple[str, int, int], RowResult]) -> list[tuple[int, int, float]]:
+    """Ways, shots and difference of all hypotheses about results by method, ways and shots."""
+    rows = {replace(ROW, method=method, ways=n, shots=k): result for (method, n, k), result in results.items()}
+    return [(seen.ways, seen.shots, seen.difference.value) for seen in comparisons(asked, rows)]
+
+
+def test_a_hypothesis_is_judged_in_the_cells_that_it_is_about() -> None:
+    asked = Specification("t", "q?", "voc07", ("vmf-mil", "mi-svm"), shots=(5, 10), ways=(1, 2))
+    cells = [(ways, shots) for ways in asked.ways for shots in asked.shots]
+    rival = {("mi-svm", *cell): WRONG for cell in cells}
+    results = {("vmf-mil", *cell): RIGHT for cell in cells} | rival
+    for ways, shots, wanted in (
+        (None, None, cells),
+        (None, 10, [(1, 10), (2, 10)]),
+        (2, None, [(2, 5), (2, 10)]),
+        (1, 5, [(1, 5)]),
+    ):
+        expect = (Expectation("vmf-mil", "mi-svm", PAPER, shots=shots, ways=ways),)
+        assert judged(replace(asked, expect=expect), results) == [(*cell, 1.0) for cell in wanted]
+
+
+def test_more_shots_are_compared_with_fewer_where_both_were_run_for_the_same_classes() -> None:
+    more = (MoreShots("vmf-mil", 5, 10, PAPER),)
+    asked = Specification("t", "q?", "voc07", ("vmf-mil", "mi-svm"), shots=(5, 10), ways=(1, 2, 3), expect_more=more)
+    others = replace(WRONG, labels=("cat", "cat", "cow", "cow"))
+    results = {
+        ("vmf-mil", 1, 5): WRONG,
+        ("vmf-mil", 1, 10): RIGHT,
+        ("vmf-mil", 2, 10): RIGHT,
+        ("vmf-mil", 3, 5): others,
+        ("vmf-mil", 3, 10): RIGHT,
+        ("mi-svm", 1, 5): WRONG,
+        ("mi-svm", 1, 10): WRONG,
+    }
+    assert judged(asked, results) == [(1, 10, 1.0)]
+    assert judged(replace(asked, expect_more=(replace(more[0], ways=2),)), results) == []
 
 
 def test_where_one_task_has_all_objects_precision_has_no_interval() -> None:

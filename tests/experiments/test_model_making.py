@@ -19,7 +19,8 @@ from planted_bench import plant_bench, plant_elder_twin
 from tag2box.data import load_split
 from tag2box.experiments import model_making
 from tag2box.experiments.bench import tuning
-from tag2box.experiments.bench.workbench import BASE, HELD_OUT, SAME_SCENE, Workbench
+from tag2box.experiments.bench.sources import BASE, HELD_OUT, SAME_SCENE
+from tag2box.experiments.bench.workbench import Workbench
 from tag2box.extract import CARD_NAME, read_card, shipped_model, write_card
 from tag2box.methods.calibration import CALIBRATION_NAME
 from tag2box.methods.lineup import LINEUP

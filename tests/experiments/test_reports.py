@@ -10,19 +10,22 @@ from hypothesis import strategies as st
 
 from planted_bench import some_result
 from tag2box.evaluation import Interval
-from tag2box.experiments.bench.reports import NOTHING, csv, latex, make_report, markdown, page, shown
+from tag2box.experiments.bench.reports import NOT_RUN, NOTHING, csv, latex, make_report, markdown, page, reasons, shown
 from tag2box.experiments.bench.results import Row, RowResult
 from tag2box.experiments.bench.specification import (
     EVERY_IMAGE,
+    OURS,
+    PAPER,
     PRECISION,
     QUERY,
     SUPPORT,
     Expectation,
+    NotRun,
     PaperValue,
     Specification,
 )
 
-ASKED = Specification("Our table", "EM helps.", "voc07", ("vmf-mil", "mi-svm"))
+ASKED = Specification("Our table", "Does EM help?", "voc07", ("vmf-mil", "mi-svm"))
 ROW = Row("voc07", "vmf-mil", 1, 5, 4, 0, "by images", "VOC", (), "an extractor")
 RIVAL = replace(ROW, method="mi-svm")
 
@@ -90,8 +93,8 @@ def test_classes_have_a_table_where_there_is_one_cell() -> None:
     assert make_report(replace(asked, shots=(5, 10)), {ROW: one, RIVAL: other}).by_class == {}
 
 
-def test_expectations_are_judged_in_every_cell_that_both_methods_have() -> None:
-    asked = replace(ASKED, shots=(5, 10, 20), expect=(Expectation("vmf-mil", "mi-svm"),))
+def test_hypotheses_are_judged_in_every_cell_that_both_methods_have_and_counted_by_whose_they_are() -> None:
+    asked = replace(ASKED, shots=(5, 10, 20), expect=(Expectation("vmf-mil", "mi-svm", PAPER),))
     right, wrong = some_result(True, True, True, True), some_result(False, False, False, False)
     twenty = {replace(ROW, shots=20): wrong, replace(RIVAL, shots=20): right}
     report = make_report(asked, {ROW: right, RIVAL: wrong, replace(ROW, shots=10): right} | twenty)
@@ -101,8 +104,13 @@ def test_expectations_are_judged_in_every_cell_that_both_methods_have() -> None:
     ]
     unsure = make_report(asked, {ROW: right, RIVAL: right})
     assert [seen.words for seen in unsure.comparisons] == ["not decided"]  # no difference at all
-    text = page([(report, "first section"), (unsure, "second section"), (report, "third section")])
-    assert "seen here:\n2 × yes, 2 × no, 1 × not decided.\n" in text
+    ours = make_report(
+        replace(ASKED, expect=(Expectation("vmf-mil", "mi-svm", OURS, after=True),)), {ROW: right, RIVAL: wrong}
+    )
+    text = page([(report, "first section"), (unsure, "second section"), (report, "third section"), (ours, "")])
+    assert "\n\n| hypotheses | yes | not decided | no | written after the result |\n" in text
+    assert "\n| The paper's | 2 | 1 | 2 | 0 |\n| Ours | 1 | 0 | 0 | 1 |\n\nfirst section" in text
+    assert text.count("conditional on the pool of photos and on one trained model") == 1
     assert text.index("first section") < text.index("second section") < text.index("third section")
 
 
@@ -116,22 +124,44 @@ def test_times_are_compared_where_every_image_is_used_and_nowhere_else() -> None
 
 
 def test_a_section_holds_all_that_a_report_knows_in_order() -> None:
-    asked = replace(ASKED, draw=EVERY_IMAGE, remark="\nWe looked.\n", expect=(Expectation("vmf-mil", "mi-svm"),))
+    asked = replace(ASKED, draw=EVERY_IMAGE, remark="\nWe looked.\n", expect=(Expectation("vmf-mil", "mi-svm", PAPER),))
     report = make_report(asked, {ROW: some_result(True, True, True, True), RIVAL: some_result(False, True, True, True)})
     text = markdown(report, "tag2box bench run t.toml", ["a.svg", "b.png"])
     parts = [
-        "## Our table\n\nEM helps.\n\n`tag2box bench run t.toml` · 2,000 tasks, voc07, 0 min on 2 cores\n\n",
+        "## Our table\n\nDoes EM help?\n\n`tag2box bench run t.toml` · 2,000 tasks, voc07, 0 min on 2 cores\n\n",
         "| method | query CorLoc, ours | mAP, ours |\n| --- | --- | --- |\n| vMF-MIL | 50.0 (40.0…60.0) |",
         "query CorLoc of each class:\n\n| method | cat |\n",
         report.pace,
-        "- vMF-MIL above MI-SVM in query CorLoc (1-way 5-shot): **",
+        "\n\nThe paper's:\n\n- vMF-MIL above MI-SVM in query CorLoc (1-way 5-shot): **",
         "\n\nWe looked.\n\n![Our table](a.svg)\n\n![Our table](b.png)\n",
     ]
     places = [text.index(part) for part in parts]
     assert places == sorted(places)
     bare = markdown(make_report(ASKED, {}), "x")
     assert "- " not in bare.replace("---", "")
+    assert "The paper's" not in bare
     assert "![" not in bare
+
+
+def test_a_row_that_was_not_run_has_the_papers_numbers_and_a_reason() -> None:
+    tree = NotRun("Greedy Tree", "It has no code.\n", "make tree", {QUERY: 53.0})
+    asked = replace(ASKED, methods=("vmf-mil",), not_run=(tree, NotRun("Another", "It takes a month.")))
+    report = make_report(asked, {ROW: valued(0.5)})
+    assert report.table.headings[1:] == ("query CorLoc, paper", "query CorLoc, ours", "mAP, ours")
+    assert report.table.lines[1:] == (
+        ("Greedy Tree", "53", NOT_RUN, NOT_RUN),
+        ("Another", NOTHING, NOT_RUN, NOT_RUN),
+    )
+    assert reasons(asked) == [
+        "Greedy Tree was not run: It has no code. `make tree`",
+        "Another was not run: It takes a month.",
+    ]
+    below = "| Another | – | not run | not run |\n\n" + "\n\n".join(reasons(asked)) + "\n"
+    assert below in markdown(report, "x")
+    several = replace(ASKED, shots=(5, 10), not_run=(NotRun("T", "w"),), paper=(PaperValue("T", QUERY, 7.0, shots=10),))
+    table = make_report(several, {}).table
+    column = table.headings.index("K = 10 query CorLoc, paper")
+    assert [line[column] for line in table.lines] == [NOTHING, NOTHING, "7"]
 
 
 def test_the_same_cells_are_in_every_form_of_a_table() -> None:
@@ -170,4 +200,4 @@ def test_where_there_is_nothing_to_compare_nothing_is_said() -> None:
     asked = replace(ASKED, draw=EVERY_IMAGE)
     assert make_report(asked, {ROW: valued(0.5)}).pace == ""
     assert make_report(asked, {ROW: valued(0.5, seconds=0.0), RIVAL: valued(0.5)}).pace == ""
-    assert "seen here" not in page([(make_report(asked, {ROW: valued(0.5)}), "")])
+    assert "hypotheses" not in page([(make_report(asked, {ROW: valued(0.5)}), "")])

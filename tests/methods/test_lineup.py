@@ -25,10 +25,10 @@ POSITIVES, NEGATIVES = random_bags(0, images=4), random_bags(1, images=3)
 
 
 def some_choice(name: str) -> dict[str, float]:
-    """The first value of every setting, also of those that belong to another method."""
+    """The second value of every setting (the first is often 0), also of those that belong to another method."""
     entry = LINEUP[name]
     inherited = some_choice(entry.like) if entry.like is not None else {}
-    return inherited | {key: values[0] for key, values in entry.grid.items()}
+    return inherited | {key: values[1] for key, values in entry.grid.items()}
 
 
 def other_choice(name: str) -> dict[str, float]:
@@ -109,7 +109,15 @@ def test_who_uses_the_settings_of_another_leaves_them_as_they_are() -> None:
     assert len({entry.title for entry in LINEUP.values()}) == len(LINEUP)
 
 
-@pytest.mark.parametrize("name", [name for name in LINEUP if name != "random-start"])
+BY_ORDER = [
+    name
+    for name in LINEUP
+    if name.startswith(("greedy-tree", "uijlings")) or name in ("trws", "astar", "random-start", "mi-max")
+]
+"""Relations are asked of an earlier and a later image, folds go by place, starts by what is first."""
+
+
+@pytest.mark.parametrize("name", [name for name in LINEUP if name not in BY_ORDER])
 def test_the_order_of_the_photos_does_not_matter(name: str) -> None:
     order = [2, 0, 3, 1]
     learner = LINEUP[name].build(some_knowledge(), some_choice(name))
@@ -119,8 +127,11 @@ def test_the_order_of_the_photos_does_not_matter(name: str) -> None:
     np.testing.assert_allclose(turned.score(NEGATIVES[0]), found.score(NEGATIVES[0]), rtol=1e-3, atol=1e-3)
 
 
-NEEDS_NEGATIVES = [name for name in LINEUP if name.endswith("-detector") or name == "mi-svm"]
-USES_NEGATIVES = ["vmf-mil-scenes", "vmf-mil-likeness"]
+NEEDS_NEGATIVES = [
+    name for name in LINEUP if name.endswith("-detector") or name.startswith(("mi-svm", "uijlings", "mi-max"))
+]
+FOR_PEOPLE = ["vmf-mil-scenes", "vmf-mil-likeness"]
+USES_NEGATIVES = [*FOR_PEOPLE, "greedy-tree-negatives"]
 
 
 @pytest.mark.parametrize("name", [name for name in LINEUP if name not in NEEDS_NEGATIVES + USES_NEGATIVES])
@@ -132,9 +143,9 @@ def test_who_needs_no_negatives_does_not_look_at_them(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", USES_NEGATIVES)
-def test_what_users_get_looks_at_negatives_where_there_are_some(name: str) -> None:
+def test_who_can_use_negatives_looks_at_them_where_there_are_some(name: str) -> None:
     learner = LINEUP[name].build(some_knowledge(), other_choice(name))
-    assert LINEUP[name].for_people
+    assert LINEUP[name].for_people == (name in FOR_PEOPLE)
     without, found = (learner.learn(POSITIVES, others, np.random.default_rng(0)) for others in ((), NEGATIVES))
     assert not np.allclose(without.score(NEGATIVES[0]), found.score(NEGATIVES[0]))
 

@@ -123,9 +123,14 @@ def test_everything_is_fitted_in_the_space_of_the_base_mean(images: list[Planted
     assert known.center is not None
     np.testing.assert_array_equal(known.center, sample.mean)
     np.testing.assert_array_equal(known.spread.covariance, fit_spread([store], sample.mean).covariance)
-    np.testing.assert_allclose(known.gaussian.mean, (sample.features * sample.lengths[:, None]).mean(axis=0))
+    moved = sample.features - sample.mean
+    np.testing.assert_allclose(known.gaussian.mean, moved.mean(axis=0), atol=1e-12)
+    np.testing.assert_allclose(known.tukey.mean, (np.sign(moved) * np.sqrt(np.abs(moved))).mean(axis=0), atol=1e-12)
     plain = fit_knowledge([store], [dataset(images)], BASE, centered=False)
     assert plain.center is None
+    np.testing.assert_allclose(plain.gaussian.mean, (sample.features * sample.lengths[:, None]).mean(axis=0))
+    for each in (known, plain):  # the paper's background, whatever else is centred
+        np.testing.assert_array_equal(each.plain.vmf.mean, fit_vmf(sample.features).mean)
 
 
 def test_objects_look_like_objects(images: list[PlantedImage], store: FeatureStore) -> None:

@@ -103,6 +103,13 @@ def test_a_lens_leaves_everything_else(bag: ProposalBag) -> None:
     assert bag.through(Lens()).norms is bag.norms
 
 
+def test_without_its_lens_a_bag_is_as_it_was(bag: ProposalBag) -> None:
+    seen = bag.through(Lens(np.full(bag.dimension, 0.1)))
+    assert not np.allclose(seen.features, bag.features)
+    np.testing.assert_allclose(seen.plain().features, bag.features, rtol=1e-6)
+    assert bag.plain() is bag
+
+
 def test_halves_are_kept_as_they_came(bag: ProposalBag) -> None:
     halves = bag.features.astype(np.float16)
     kept = remade(bag, features=halves)

@@ -19,6 +19,14 @@ SplitName = Annotated[str, typer.Option("--split", help="Which classes are base:
 ModelFolder = Annotated[
     Path | None, typer.Option("--model", help="Folder of a model; without one, the model that ships.")
 ]
+ModelFolders = Annotated[
+    list[Path],
+    typer.Option(
+        "--model",
+        help="Folders of models, of which a table takes the first that has not learned its classes; without, the "
+        "model that ships.",
+    ),
+]
 DataFolder = Annotated[
     Path, typer.Option("--data", help="Photos and annotations; datasets.toml in it may say where.", show_default=False)
 ]

@@ -11,14 +11,16 @@ from rich.console import Console
 from rich.measure import Measurement
 from rich.table import Table
 
-from tag2box.cli.arguments import DataFolder, FeatureFolder, ModelFolder, SettingsFile
+from tag2box.cli.arguments import DataFolder, FeatureFolder, ModelFolder, ModelFolders, SettingsFile
 from tag2box.cli.terminal import plain_console, step_progress
 from tag2box.data import held_out_classes, load_split, read_dataset
 from tag2box.errors import SpecificationError
 from tag2box.experiments.bench import reports
 from tag2box.experiments.bench.calibrating import calibration_facts, calibration_trials, fit_calibration
+from tag2box.experiments.bench.hypotheses import listed
 from tag2box.experiments.bench.results import Row, RowResult
 from tag2box.experiments.bench.running import run_rows
+from tag2box.experiments.bench.sources import BASE, SPLIT, annotation_file
 from tag2box.experiments.bench.specification import Specification, read_specification
 from tag2box.experiments.bench.trust import (
     FRONT,
@@ -27,7 +29,7 @@ from tag2box.experiments.bench.trust import (
     trust_trials,
 )
 from tag2box.experiments.bench.tuning import Tasks, choose_all, datasets_for, require_tunable, tuned_methods
-from tag2box.experiments.bench.workbench import BASE, SPLIT, Workbench, annotation_file
+from tag2box.experiments.bench.workbench import Workbench, bench_for
 from tag2box.experiments.composed import BOXES_NAME, compose, plan_same_scene, plan_three_things
 from tag2box.extract import model_folder
 from tag2box.files import write_text
@@ -58,7 +60,7 @@ def list_experiments(experiments: Experiments) -> None:
         asked = read_specification(path)
         rows = len(asked.methods) * len(asked.ways) * len(asked.shots)
         console.print(f"{path}: {asked.title}", soft_wrap=True)
-        console.print(f"  {asked.claim}", soft_wrap=True)
+        console.print(f"  {asked.question}", soft_wrap=True)
         console.print(f"  {asked.dataset}, {rows} rows of {asked.tasks:,} tasks", soft_wrap=True)
 
 
@@ -68,14 +70,15 @@ def run(
     data: DataFolder,
     store: FeatureFolder,
     settings: SettingsFile = None,
-    model: ModelFolder = None,
+    model: ModelFolders = [],  # noqa: B006
 ) -> None:
     """Run every row that has no result yet; what is done stays, whatever happens."""
     console = plain_console()
-    bench = Workbench(data, store, model)
     for asked in [read_specification(path) for path in experiments]:
         console.print(asked.title)
+        bench = bench_for(asked, data, store, model)
         _prepare(bench, asked.dataset, console)
+        bench.school_rivals(asked.methods, partial(step_progress, console=console))
         rows = bench.rows(asked, settings)
         run_rows(bench, rows, partial(step_progress, console=console))
         _print_table(asked, bench.kept_results(rows), console)
@@ -88,17 +91,17 @@ def report(
     store: FeatureFolder,
     output: Annotated[Path, typer.Option("-o", "--output", help="Folder to write to.", show_default=False)],
     settings: SettingsFile = None,
-    model: ModelFolder = None,
+    model: ModelFolders = [],  # noqa: B006
 ) -> None:
     """Write the tables that have results as Markdown, CSV and LaTeX, and charts as PNG and SVG."""
     from tag2box.experiments.bench import pictures
 
-    bench = Workbench(data, store, model)
     parts = output / "results"
     parts.mkdir(parents=True, exist_ok=True)
     sections = []
     for path in experiments:
         asked = read_specification(path)
+        bench = bench_for(asked, data, store, model)
         results = bench.kept_results(bench.rows(asked, settings))
         made = reports.make_report(asked, results)
         figures = {
@@ -161,6 +164,7 @@ def tune(
     require_tunable(bench, names)
     for dataset in datasets_for(bench, names):
         _prepare(bench, dataset, console)
+    bench.school_rivals(names, partial(step_progress, console=console))
     progress, say = partial(step_progress, console=console), partial(console.print, soft_wrap=True)
     choose_all(bench, names, Tasks(shots, tasks, seed), output, progress, say)
     console.print(f"Wrote {output}.", soft_wrap=True)
@@ -260,8 +264,8 @@ def _print_table(asked: Specification, results: dict[Row, RowResult], console: C
                 if cell != reports.NOTHING
             )
             console.print(f"{method}: {'; '.join(shown)}", soft_wrap=True)
-    for comparison in made.comparisons:
-        console.print(reports.sentence(comparison), soft_wrap=True)
+    for text in (*reports.reasons(asked), *filter(None, listed(made.comparisons))):
+        console.print(text, soft_wrap=True)
 
 
 def _trials(

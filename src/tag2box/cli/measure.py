@@ -14,8 +14,8 @@ from tag2box.cli.arguments import ModelFolder, SplitName, StoreFolder, TruthFile
 from tag2box.cli.terminal import plain_console, step_progress
 from tag2box.data import Dataset, read_dataset
 from tag2box.evaluation import Interval
+from tag2box.experiments.bench.sources import classes_named
 from tag2box.experiments.bench.tasks import Pool
-from tag2box.experiments.bench.workbench import classes_named
 from tag2box.experiments.colocalization import METHODS, draw_tasks, outcomes
 from tag2box.experiments.features import (
     base_average_precision,

@@ -19,6 +19,8 @@ from tag2box.evaluation.intervals import (
     paired_difference,
     t_interval,
     task_bootstrap,
+    unpaired_difference,
+    unpaired_jackknife,
     without_each_group,
 )
 from tag2box.evaluation.matching import (
@@ -67,5 +69,7 @@ __all__ = [
     "size_groups",
     "t_interval",
     "task_bootstrap",
+    "unpaired_difference",
+    "unpaired_jackknife",
     "without_each_group",
 ]

@@ -60,8 +60,7 @@ def task_bootstrap(
     require_number("resamples", resamples, at_least=1)
     drawn = rng.integers(0, tasks, size=(resamples, tasks))  # (b, g)
     values: Array = np.array([statistic(places) for places in drawn])  # (b,)
-    low, high = np.quantile(values, [0.5 - level / 2, 0.5 + level / 2])
-    return Interval(statistic(np.arange(tasks)), float(low), float(high), tasks)
+    return _percentiles(statistic(np.arange(tasks)), values, tasks, level)
 
 
 def mean_over_tasks(outcomes: Sequence[npt.ArrayLike]) -> Statistic:
@@ -76,6 +75,18 @@ def paired_difference(
 ) -> Interval:
     """Bootstrap of first minus second, both computed from the same resampled tasks: any two numbers can be paired."""
     return task_bootstrap(lambda places: first(places) - second(places), tasks, rng, resamples=resamples)
+
+
+def unpaired_difference(
+    first: Statistic, second: Statistic, tasks: int, rng: np.random.Generator, *, resamples: int = 2000
+) -> Interval:
+    """Bootstrap of first minus second, each computed from resampled tasks of its own, as many for both."""
+    require_number("tasks", tasks, at_least=1)
+    require_number("resamples", resamples, at_least=1)
+    ours, theirs = rng.integers(0, tasks, size=(2, resamples, tasks))  # (b, g) each
+    gaps: Array = np.array([first(one) - second(other) for one, other in zip(ours, theirs, strict=True)])  # (b,)
+    everything = np.arange(tasks)  # (g,)
+    return _percentiles(first(everything) - second(everything), gaps, 2 * tasks)
 
 
 def without_each_group(statistic: Statistic, tasks: int) -> Array:
@@ -94,9 +105,20 @@ def jackknife_interval(value: float, without: Array, tasks: int, level: float = 
     groups = len(without)
     if groups < 2:
         return Interval(value, float("nan"), float("nan"), tasks)
-    deviation = float(np.sqrt((groups - 1) / groups * np.sum((without - np.mean(without)) ** 2)))
-    half = student_t_quantile(0.5 + level / 2, groups - 1) * deviation
+    half = student_t_quantile(0.5 + level / 2, groups - 1) * math.sqrt(_variance(without))
     return Interval(value, value - half, value + half, tasks)
+
+
+def unpaired_jackknife(gap: float, first: Array, second: Array, tasks: int, level: float = 0.95) -> Interval:
+    """The difference of two values with Welch's interval (11.6), from what each is without groups of its own tasks."""
+    if min(len(first), len(second)) < 2:
+        return Interval(gap, float("nan"), float("nan"), 2 * tasks)
+    ours, theirs = _variance(first), _variance(second)
+    if ours + theirs == 0.0:
+        return Interval(gap, gap, gap, 2 * tasks)
+    degrees = (ours + theirs) ** 2 / (ours**2 / (len(first) - 1) + theirs**2 / (len(second) - 1))
+    half = student_t_quantile(0.5 + level / 2, degrees) * math.sqrt(ours + theirs)
+    return Interval(gap, gap - half, gap + half, 2 * tasks)
 
 
 def student_t_quantile(probability: float, degrees: float) -> float:
@@ -115,6 +137,17 @@ def student_t_quantile(probability: float, degrees: float) -> float:
         middle = 0.5 * (low + high)
         low, high = (middle, high) if _area(middle, degrees) < wanted else (low, middle)
     return math.sqrt(degrees) * math.tan(0.5 * (low + high))
+
+
+def _percentiles(value: float, resampled: Array, tasks: int, level: float = 0.95) -> Interval:
+    low, high = np.quantile(resampled, [0.5 - level / 2, 0.5 + level / 2])
+    return Interval(value, float(low), float(high), tasks)
+
+
+def _variance(without: Array) -> float:
+    """Of a value, from what it is without each group."""
+    groups = len(without)
+    return float((groups - 1) / groups * np.sum((without - np.mean(without)) ** 2))
 
 
 def _area(angle: float, degrees: float) -> float:

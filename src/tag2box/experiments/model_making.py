@@ -14,8 +14,9 @@ from typing import final
 
 from tag2box.errors import ModelError
 from tag2box.experiments.bench.calibrating import calibration_facts, calibration_trials, fit_calibration
+from tag2box.experiments.bench.sources import BASE
 from tag2box.experiments.bench.tuning import Tasks, choose_all, datasets_for, require_tunable, tuned_methods
-from tag2box.experiments.bench.workbench import BASE, Workbench
+from tag2box.experiments.bench.workbench import Workbench
 from tag2box.extract import BOX_GRAPH, CARD_NAME, PHOTO_GRAPH
 from tag2box.files import replacing_folder, require_replaceable
 from tag2box.methods.calibration import CALIBRATION_NAME, fitted_on, load_calibration, save_calibration
@@ -80,6 +81,7 @@ def _choose(asked: Making, progress: Progress, say: Callable[[str], None]) -> Pa
     classes = require_tunable(twin, methods)
     for name in datasets_for(twin, methods):
         twin.extract_missing(name, progress)
+    twin.school_rivals(methods, progress)
     folder = twin.folder / "chosen"
     folder.mkdir(parents=True, exist_ok=True)
     settings = choose_all(twin, methods, tasks, folder / SETTINGS_NAME, progress, say)

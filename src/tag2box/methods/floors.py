@@ -12,6 +12,7 @@ from typing import final
 import numpy as np
 
 from tag2box.arrays import Array
+from tag2box.methods.localizers import OddsBackground
 from tag2box.types import WHOLE_IMAGE, Localization, ProposalBag
 
 RegionScore = Callable[[ProposalBag], Array]
@@ -50,6 +51,11 @@ def whole_image(bag: ProposalBag) -> Array:
 def objectness(bag: ProposalBag) -> Array:
     """What the detector takes for an object, whatever the class."""
     return bag.objectness.astype(np.float64)
+
+
+def objectness_odds(bag: ProposalBag) -> Array:
+    """The same as log odds: what methods add to their own scores (5.6)."""
+    return -OddsBackground().log_score(bag)
 
 
 def random_region(bag: ProposalBag) -> Array:

@@ -12,8 +12,9 @@ from typing import final
 import numpy as np
 
 from tag2box.arrays import Array, frozen, require_shape
+from tag2box.errors import ModelError
 from tag2box.methods.localizers import GaussianBackground, MixtureBackground, VmfBackground
-from tag2box.methods.rivals import AppearanceObjectness
+from tag2box.methods.rivals import AppearanceObjectness, Schooling
 from tag2box.methods.spread import Spread, Whitening
 
 
@@ -28,16 +29,20 @@ class Knowledge:
     """(d,), mean of the base features; None leaves features as they are"""
     background: VmfBackground | MixtureBackground
     """On centred features"""
+    plain: VmfBackground
+    """On features as they are, as the paper has it"""
     spread: Spread
     """Of centred features"""
     gaussian: GaussianBackground
-    """On features at their own length"""
+    """On centred features at their own length"""
     tukey: GaussianBackground
     """On their roots"""
     objectness: AppearanceObjectness
     images: int
     regions: int
     """How much the background was fitted on"""
+    schooling: Schooling | None = None
+    """What rivals have learned beside it, where somebody wants to compare"""
 
     def __post_init__(self) -> None:
         if self.center is not None:
@@ -48,6 +53,17 @@ class Knowledge:
     def whitening(self) -> Whitening:
         """The space in which base features scatter alike in every direction."""
         return self.spread.whitening(self.center)
+
+    @property
+    def schooled(self) -> Schooling:
+        """What rivals have learned; refused where they have not."""
+        if self.schooling is None:
+            raise ModelError(
+                f"rivals have learned nothing about features of {self.fingerprint}.",
+                "networks that were trained on base classes",
+                "run tables with tag2box bench run, which trains them once.",
+            )
+        return self.schooling
 
     @property
     def dimension(self) -> int:

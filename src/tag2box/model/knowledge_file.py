@@ -26,7 +26,7 @@ from tag2box.sphere import VmfMixture, VonMisesFisher
 
 KNOWLEDGE_NAME = "knowledge.safetensors"
 """In the folder of a model."""
-FORMAT = "tag2box-knowledge-1"
+FORMAT = "tag2box-knowledge-2"
 
 Tensors = dict[str, npt.NDArray[Any]]
 
@@ -72,6 +72,7 @@ def _tensors(known: Knowledge) -> Tensors:
         "shares": mixture.shares,
         "means": mixture.means,
         "kappas": mixture.kappas,
+        "plain": np.append(known.plain.vmf.mean, known.plain.vmf.kappa),
         "gaussian": np.append(known.gaussian.mean, known.gaussian.sigma),
         "tukey": np.append(known.tukey.mean, known.tukey.sigma),
         "objectness": np.append(known.objectness.weights, known.objectness.bias),
@@ -89,6 +90,7 @@ def _knowledge(tensors: Tensors, fingerprint: str, images: int, regions: int) ->
         fingerprint,
         tensors.get("center"),
         _background(VmfMixture(tensors["shares"], tensors["means"], tensors["kappas"])),
+        VmfBackground(VonMisesFisher(*_with_last_apart(tensors["plain"]))),
         Spread(tensors["spread_mean"], tensors["spread_covariance"]),
         GaussianBackground(*_with_last_apart(tensors["gaussian"]), raw_features),
         GaussianBackground(*_with_last_apart(tensors["tukey"]), tukey_features),

@@ -180,6 +180,11 @@ class Directions:
         coefficients = frozen(np.stack([self.own / lengths, 1.0 / lengths, np.zeros_like(lengths)]), np.float32)
         return replace(self, coefficients=coefficients, lens=lens), lengths
 
+    def plain(self) -> Directions:
+        """The same rows through no lens."""
+        nothing = np.zeros_like(self.own)
+        return replace(self, coefficients=np.stack([self.own, nothing, nothing]), lens=NO_LENS, kept=None)
+
     def dense(self) -> Rows:
         """(n, d) the directions themselves, read-only."""
         if self.kept is not None:

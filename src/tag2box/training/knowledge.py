@@ -49,8 +49,9 @@ def fit_knowledge(
         stores[0].header.fingerprint,
         center,
         fit_background(beside, centered=centered, components=components, rng=np.random.default_rng(seed)),
+        VmfBackground(fit_vmf(beside.features)),
         fit_spread(stores, center),
-        *_gaussians(beside),
+        *_gaussians(beside, center),
         _appearance(stores, datasets, base, beside, seed),
         beside.images,
         len(beside.features),
@@ -131,9 +132,9 @@ def fit_spread(stores: Sequence[FeatureStore], center: Array | None) -> Spread:
     return Spread(mean, products / regions - np.outer(mean, mean))
 
 
-def _gaussians(beside: BackgroundSample) -> tuple[GaussianBackground, GaussianBackground]:
-    """On features at their own length, and on their roots."""
-    raw = beside.features * beside.lengths[:, None]  # (n, d)
+def _gaussians(beside: BackgroundSample, center: Array | None) -> tuple[GaussianBackground, GaussianBackground]:
+    """On features at their own length, or at that from the centre if there is one; and on their roots."""
+    raw = beside.features * beside.lengths[:, None] if center is None else beside.features - center  # (n, d)
     roots = signed_power(raw, TUKEY_POWER)
     return fit_gaussian_background(raw, raw_features), fit_gaussian_background(roots, tukey_features)
 

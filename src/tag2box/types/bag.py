@@ -111,6 +111,10 @@ class ProposalBag:
         norms = self.norms if lens.center is None else frozen(lengths, np.float32)
         return self._with(directions=directions, norms=norms)
 
+    def plain(self) -> ProposalBag:
+        """The same regions as they were before a model looked at them."""
+        return self if self.directions.lens.changes_nothing else self._with(directions=self.directions.plain())
+
     def with_last_row_of(self, other: ProposalBag) -> ProposalBag:
         """The bag with one more region: the last one of another bag of the same image."""
         rows = np.concatenate([self.directions.rows, other.directions.rows[-1:]])

@@ -15,14 +15,26 @@ from tag2box.methods.localizers import (
     NoBackground,
     ObjectnessBackground,
     OddsBackground,
+    ScoredBackground,
     SummedBackground,
     VmfBackground,
     VmfMil,
     background_only,
     fit_gaussian_background,
 )
+from tag2box.rows import Lens
 from tag2box.sphere import VmfMixture, VonMisesFisher, log_normalizer
 from tag2box.types import ProposalBag
+
+
+def test_another_score_sees_regions_as_they_are() -> None:
+    rng = np.random.default_rng(1)
+    bag, weights = random_bag(rng), rng.standard_normal(5)
+    expected = -bag.features.astype(float) @ weights
+    seen = bag.through(Lens(0.3 * random_units(rng, 1, 5)[0]))
+    for each in (bag, seen):
+        score = ScoredBackground(lambda bag: bag.directions.along(weights)).log_score(each)
+        np.testing.assert_allclose(score, expected, rtol=1e-5, atol=1e-6)
 
 
 def test_scores_by_the_definition() -> None:

@@ -95,3 +95,26 @@ def test_objectness_guides_the_choice_but_not_the_score() -> None:
 def test_without_negatives_it_says_what_it_needs() -> None:
     with pytest.raises(TooFewImagesError, match="3 images that show the thing and 0 that do not"):
         MiSvm(nothing).learn(random_bags(0, images=3), [], rng())
+
+
+def test_with_folds_no_machine_looks_at_what_it_learned_from(monkeypatch: pytest.MonkeyPatch) -> None:
+    positives, negatives = random_bags(4, images=5), random_bags(5, images=3)
+    counts = []
+
+    def remembered(features: Array, signs: Array, costs: Array) -> object:
+        counts.append(int((signs > 0).sum()))
+        return fit_linear_svm(features, signs, costs)
+
+    monkeypatch.setattr(mi_svm, "fit_linear_svm", remembered)
+    MiSvm(nothing, max_rounds=1, folds=2).learn(positives, negatives, rng())
+    assert counts == [2, 3, 5]  # without each half, then with all
+    counts.clear()
+    MiSvm(nothing, max_rounds=1, folds=10).learn(positives, negatives, rng())
+    assert counts == [4, 4, 4, 4, 4, 5]  # no more folds than images
+
+
+def test_objectness_in_new_images_only_if_it_is_asked_for() -> None:
+    positives, negatives, new = random_bags(4, images=4), random_bags(5, images=3), random_bags(6, images=1)[0]
+    plain = MiSvm(objectness, gamma=0.5).learn(positives, negatives, rng())
+    asked = MiSvm(objectness, gamma=0.5, ask_in_new_images=True).learn(positives, negatives, rng())
+    np.testing.assert_allclose(asked.score(new), plain.score(new) + 0.5 * objectness(new), rtol=1e-6)

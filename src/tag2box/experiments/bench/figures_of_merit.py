@@ -5,7 +5,7 @@ g = tasks
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, final
 
@@ -23,6 +23,8 @@ from tag2box.evaluation import (
     paired_difference,
     t_interval,
     task_bootstrap,
+    unpaired_difference,
+    unpaired_jackknife,
     without_each_group,
 )
 from tag2box.evaluation.intervals import Statistic
@@ -33,11 +35,15 @@ from tag2box.experiments.bench.specification import (
     QUERY,
     SUPPORT,
     Expectation,
+    Hypothesis,
+    MoreShots,
     Specification,
 )
 from tag2box.experiments.bench.tasks import Trial
 
 RESAMPLES = 500
+_Found = Mapping[tuple[str, int, int], tuple[Row, RowResult]]
+"""Rows with their results, by method, ways and shots."""
 
 
 def measure(trials: Sequence[Trial], tasks: int, precision: Precision) -> dict[str, Interval]:
@@ -104,9 +110,9 @@ def matches_by_class(trials: Sequence[Trial], tasks: int) -> dict[str, TaskMatch
 @final
 @dataclass(frozen=True)
 class Comparison:
-    """What became of an expectation at one number of ways and shots."""
+    """What became of a hypothesis at one number of ways and shots; of more shots, at the larger number."""
 
-    expectation: Expectation
+    hypothesis: Hypothesis
     ways: int
     shots: int
     difference: Interval
@@ -120,15 +126,10 @@ class Comparison:
 
 
 def comparisons(specification: Specification, results: Mapping[Row, RowResult]) -> list[Comparison]:
-    """Every expectation, wherever both of its methods were run."""
+    """Every hypothesis, wherever both of its rows were run."""
     found = {(row.method, row.ways, row.shots): (row, result) for row, result in results.items()}
-    judged = []
-    for claim in specification.expect:
-        for (method, ways, shots), (row, better) in found.items():
-            if method == claim.better and (claim.worse, ways, shots) in found:
-                _, worse = found[claim.worse, ways, shots]
-                judged.append(Comparison(claim, ways, shots, difference(better, worse, claim.measure, row.tasks)))
-    return judged
+    orders = [seen for hypothesis in specification.expect for seen in _orders(hypothesis, found)]
+    return orders + [seen for hypothesis in specification.expect_more for seen in _gains(hypothesis, found)]
 
 
 def difference(better: RowResult, worse: RowResult, measure: str, tasks: int) -> Interval:
@@ -146,6 +147,35 @@ def difference(better: RowResult, worse: RowResult, measure: str, tasks: int) ->
     return paired_difference(
         _statistic(better, measure, tasks), _statistic(worse, measure, tasks), tasks, rng, resamples=RESAMPLES
     )
+
+
+def gain(more: RowResult, fewer: RowResult, measure: str, tasks: int) -> Interval:
+    """How much better with more images of a class; the tasks are others, so nothing is paired."""
+    if measure == PRECISION:
+        gap = more.figures[PRECISION].value - fewer.figures[PRECISION].value
+        return unpaired_jackknife(gap, np.array(more.precision_without), np.array(fewer.precision_without), tasks)
+    rng = np.random.default_rng(0)
+    return unpaired_difference(
+        _statistic(more, measure, tasks), _statistic(fewer, measure, tasks), tasks, rng, resamples=RESAMPLES
+    )
+
+
+def _orders(hypothesis: Expectation, found: _Found) -> Iterator[Comparison]:
+    for (method, ways, shots), (row, better) in found.items():
+        other = (hypothesis.worse, ways, shots)
+        if method == hypothesis.better and hypothesis.covers(ways, shots) and other in found:
+            gap = difference(better, found[other][1], hypothesis.measure, row.tasks)
+            yield Comparison(hypothesis, ways, shots, gap)
+
+
+def _gains(hypothesis: MoreShots, found: _Found) -> Iterator[Comparison]:
+    """Only where both rows ask for the same classes: means over others cannot be compared."""
+    for (method, ways, shots), (row, more) in found.items():
+        other = (method, ways, hypothesis.fewer)
+        if method == hypothesis.method and hypothesis.covers(ways, shots) and other in found:
+            fewer = found[other][1]
+            if set(more.labels) == set(fewer.labels):
+                yield Comparison(hypothesis, ways, shots, gain(more, fewer, hypothesis.measure, row.tasks))
 
 
 def _statistic(result: RowResult, measure: str, tasks: int) -> Statistic:

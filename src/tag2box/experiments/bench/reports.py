@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import isnan
@@ -10,12 +9,28 @@ from typing import NamedTuple, final
 
 from tag2box.evaluation import Interval
 from tag2box.experiments.bench.figures_of_merit import Comparison, comparisons
+from tag2box.experiments.bench.hypotheses import counted, listed
 from tag2box.experiments.bench.results import BY_CLASS, Row, RowResult
-from tag2box.experiments.bench.specification import EVERY_IMAGE, Specification
+from tag2box.experiments.bench.specification import EVERY_IMAGE, NotRun, Specification
 from tag2box.methods.lineup import LINEUP
 
 NOTHING = "–"
+NOT_RUN = "not run"
 BOLD = "**"
+HEAD = """# Results
+
+Every table of the paper, run on the photos that we have with the model that ships: the paper's numbers
+beside ours in percent, with 95 % intervals. `tag2box bench report` writes this page; the command under
+each title runs its table. Data, extractor and scale differ from the paper's (see
+[experiments](experiments.md)), so what can be compared is the order of the methods.
+
+All intervals are conditional on the pool of photos and on one trained model: they say how far other tasks
+from the same photos would move a number, not what other photos or another training would do.
+"""
+ABOUT_HYPOTHESES = """
+Each table asks a question; below it are hypotheses, the paper's and ours, judged in every cell that they are
+about. The verdict is yes or no where the interval of the difference leaves out zero, else not decided.
+"""
 
 
 @final
@@ -30,7 +45,7 @@ class Table:
 @final
 @dataclass(frozen=True)
 class Report:
-    """A table, the same for each class where there is one cell only, and what became of the expectations."""
+    """A table, the same for each class where there is one cell only, and what became of the hypotheses."""
 
     specification: Specification
     table: Table
@@ -48,8 +63,8 @@ def make_report(specification: Specification, results: Mapping[Row, RowResult]) 
     columns = list(_columns(specification))
     found = {(row.method, row.ways, row.shots): result for row, result in results.items()}
     lines = [(LINEUP[method].title, *_cells(specification, found, method, columns)) for method in specification.methods]
-    one_cell = len(specification.ways) == len(specification.shots) == 1
-    measures = [measure for measure in BY_CLASS if one_cell and _is_known(results, measure)]
+    lines += [(row.title, *_cells_not_run(specification, row, columns)) for row in specification.not_run]
+    measures = [measure for measure in BY_CLASS if specification.one_cell and _is_known(results, measure)]
     by_class = {measure: _class_table(specification, results, measure) for measure in measures}
     judged = tuple(comparisons(specification, results))
     pace = _pace(results) if specification.draw == EVERY_IMAGE else ""
@@ -59,35 +74,23 @@ def make_report(specification: Specification, results: Mapping[Row, RowResult]) 
 
 
 def page(sections: Sequence[tuple[Report, str]]) -> str:
-    """All tables with what the paper has, what agrees with it and what does not; each section is ready Markdown."""
-    found = Counter(comparison.words for report, _ in sections for comparison in report.comparisons)
-    summary = ", ".join(f"{count} × {words}" for words, count in found.most_common())
-    lines = [
-        "# Results",
-        "",
-        "Every table of the paper, run on the photos that we have with the model that ships: the paper's numbers",
-        "beside ours in percent, with 95 % intervals. `tag2box bench report` writes this page; the command under",
-        "each title runs its table. Data, extractor and scale differ from the paper's (see",
-        "[experiments](experiments.md)), so what can be compared is the order of the methods.",
-    ]
-    if summary:
-        lines += ["Of all claims about order, the paper's and ours, seen here:", f"{summary}."]
-    lines.append("")
-    return "\n".join([*lines, *(section for _, section in sections)])
+    """All tables, after what can be said about them together; each section is ready Markdown."""
+    judged = [comparison for report, _ in sections for comparison in report.comparisons]
+    summary = [ABOUT_HYPOTHESES, *counted(judged), ""] if judged else [""]
+    return HEAD + "\n".join([*summary, *(section for _, section in sections)])
 
 
 def markdown(report: Report, command: str, pictures: Sequence[str] = ()) -> str:
     """A section of a page."""
     asked = report.specification
     cost = f"{asked.tasks:,} tasks, {asked.dataset}, {report.minutes:.0f} min on 2 cores"
-    text = [f"## {asked.title}", "", asked.claim, "", f"`{command}` · {cost}", ""]
-    text += _markdown_table(report.table)
+    text = [f"## {asked.title}", "", asked.question, "", f"`{command}` · {cost}", ""]
+    text += [*_markdown_table(report.table), *(line for reason in reasons(asked) for line in ("", reason))]
     for measure, table in report.by_class.items():
         text += ["", f"{measure} of each class:", "", *_markdown_table(table)]
     if report.pace:
         text += ["", report.pace]
-    if report.comparisons:
-        text += ["", *(f"- {sentence(comparison, BOLD)}" for comparison in report.comparisons)]
+    text += listed(report.comparisons, BOLD)
     if asked.remark:
         text += ["", asked.remark.strip()]
     for picture in pictures:
@@ -109,15 +112,12 @@ def latex(report: Report) -> str:
     return f"\\begin{{tabular}}{{{columns}}}\n{body} \\\\\n\\end{{tabular}}\n"
 
 
-def sentence(comparison: Comparison, mark: str = "") -> str:
-    """An expectation and what was seen, the verdict between two of ``mark``."""
-    claim, gap = comparison.expectation, comparison.difference
-    better, worse = LINEUP[claim.better].title, LINEUP[claim.worse].title
-    where = f"{comparison.ways}-way {comparison.shots}-shot"
-    return (
-        f"{better} above {worse} in {claim.measure} ({where}): {mark}{comparison.words}{mark}, "
-        f"difference {100 * gap.value:+.1f} ({100 * gap.low:+.1f} … {100 * gap.high:+.1f})"
-    )
+def reasons(specification: Specification) -> list[str]:
+    """Why rows were not run, and what would run them."""
+    return [
+        f"{row.title} was not run: {row.why.strip()}{f' `{row.command}`' if row.command else ''}"
+        for row in specification.not_run
+    ]
 
 
 def shown(interval: Interval) -> str:
@@ -138,7 +138,7 @@ class _Column(NamedTuple):
 
 def _columns(specification: Specification) -> Iterator[_Column]:
     """Ours, each after the paper's where it printed any."""
-    printed = {(value.ways, value.shots, value.measure) for value in specification.paper}
+    printed = {(ways, shots, measure) for _, measure, ways, shots in specification.printed}
     for ways in specification.ways:
         for shots in specification.shots:
             for measure in specification.show:
@@ -153,14 +153,23 @@ def _cells(
     method: str,
     columns: Sequence[_Column],
 ) -> Iterator[str]:
-    printed = {(value.method, value.measure, value.ways, value.shots): value.value for value in specification.paper}
-    for ways, shots, measure, of_paper in columns:
-        paper = printed.get((method, measure, ways, shots))
-        result = found.get((method, ways, shots))
-        if of_paper:
-            yield f"{paper:g}" if paper is not None else NOTHING
+    for column in columns:
+        result = found.get((method, column.ways, column.shots))
+        if column.of_paper:
+            yield _printed(specification, method, column)
         else:
-            yield shown(result.figures[measure]) if result is not None and measure in result.figures else NOTHING
+            figures = result.figures if result is not None else {}
+            yield shown(figures[column.measure]) if column.measure in figures else NOTHING
+
+
+def _cells_not_run(specification: Specification, row: NotRun, columns: Sequence[_Column]) -> Iterator[str]:
+    return (_printed(specification, row.title, column) if column.of_paper else NOT_RUN for column in columns)
+
+
+def _printed(specification: Specification, row: str, column: _Column) -> str:
+    """What the paper has there."""
+    value = specification.printed.get((row, column.measure, column.ways, column.shots))
+    return f"{value:g}" if value is not None else NOTHING
 
 
 def _heading(specification: Specification, column: _Column) -> str:

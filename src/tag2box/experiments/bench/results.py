@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from math import isnan
 from pathlib import Path
@@ -56,9 +56,13 @@ class Row:
 
 
 def rows_of(
-    specification: Specification, chosen: dict[str, Chosen], extractor: str, annotations: str, knowledge: str
+    specification: Specification,
+    chosen: dict[str, Chosen],
+    extractor: str,
+    annotations: str,
+    knowledge: Mapping[str, str],
 ) -> list[Row]:
-    """The rows of a table, method by method."""
+    """The rows of a table, method by method; ``knowledge`` is the hash of what each of them knows beforehand."""
     asked = specification
     return [
         Row(
@@ -73,7 +77,7 @@ def rows_of(
             tuple(sorted(chosen[method].items())),
             extractor,
             annotations,
-            knowledge,
+            knowledge[method],
         )
         for method in asked.methods
         for ways in asked.ways

@@ -15,9 +15,10 @@ from tag2box.evaluation import mean_average_precision
 from tag2box.experiments.bench.figures_of_merit import macro_corloc, matches_by_class, query_hits
 from tag2box.experiments.bench.results import Row
 from tag2box.experiments.bench.running import Crew, draw_episodes
+from tag2box.experiments.bench.sources import HELD_OUT
 from tag2box.experiments.bench.specification import PRECISION, TABLE_RULES
 from tag2box.experiments.bench.tasks import Trial
-from tag2box.experiments.bench.workbench import HELD_OUT, Workbench
+from tag2box.experiments.bench.workbench import Workbench
 from tag2box.methods.lineup import BOTH, LINEUP, Chosen
 from tag2box.model import Settings, load_settings, save_settings
 from tag2box.progress import Progress, Report, silent

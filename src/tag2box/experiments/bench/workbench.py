@@ -2,24 +2,39 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
-import tomllib
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
-from types import MappingProxyType
 from typing import final
 
 from tag2box.data import Dataset, DatasetImage, Draws, held_out_classes, load_split, read_dataset
-from tag2box.errors import DatasetError, PhotoError
+from tag2box.errors import PhotoError, SpecificationError
 from tag2box.experiments.bench.results import Row, RowResult, load_result, rows_of
+from tag2box.experiments.bench.schooling import (
+    SCHOOLING_NAME,
+    load_schooling,
+    save_schooling,
+    schooling_facts,
+    schooling_hash,
+)
+from tag2box.experiments.bench.sources import (
+    BASE,
+    HELD_OUT,
+    PRACTICAL,
+    SAME_SCENE,
+    SPLIT,
+    annotation_file,
+    annotations_hash,
+    hash_of,
+    of_data_folder,
+)
 from tag2box.experiments.bench.specification import Specification
 from tag2box.experiments.bench.tasks import Pool
-from tag2box.experiments.composed import BOXES_NAME, ROUNDS, compose, of_round, plan_same_scene
+from tag2box.experiments.composed import BOXES_NAME, compose, of_round, plan_same_scene
 from tag2box.extract import Card, PhotoFile, extract_photos, model_folder, open_extractor, read_card
 from tag2box.methods.knowledge import Knowledge
+from tag2box.methods.lineup import LINEUP
 from tag2box.model import (
     KNOWLEDGE_NAME,
     SETTINGS_NAME,
@@ -34,91 +49,8 @@ from tag2box.store import FeatureStore
 from tag2box.training import fit_knowledge
 from tag2box.training.objectness import clean_images
 
-SPLIT = "coco60"
-PATHS_NAME = "datasets.toml"
-"""A file in the data folder that may say where each dataset's annotations are: ``voc07 = "…/Main/test.txt"``."""
-BASE, HELD_OUT = "coco60 base", "coco60 held-out"
-SAME_SCENE = tuple(f"same scene {number}" for number in range(1, ROUNDS + 1))
-"""Composed of base photos, and kept in the store folder."""
-PRACTICAL = ("practical debris", "practical boards", "practical cards")
-"""Photos that people took of things that no split knows, for those who have them."""
 BASE_PHOTOS = 800
 """Photos without novel objects that backgrounds are fitted on."""
-
-
-@final
-@dataclass(frozen=True)
-class Source:
-    """A dataset's usual place, and the classes that tasks may ask for."""
-
-    file: str
-    classes: str
-    """``novel``, ``base``, ``held-out`` (of the base classes) or ``all`` that the file labels"""
-
-
-SOURCES: Mapping[str, Source] = MappingProxyType(
-    {
-        "voc07": Source("voc07/test.json", "all"),
-        "coco60 novel": Source("coco60/novel_pool.json", "novel"),
-        "coco60 held-out": Source("coco60/base_val2017.json", "held-out"),
-        "coco60 base": Source("coco60/base_val2017.json", "base"),
-        **{name: Source(f"{name.replace(' ', '/')}/boxes.json", "all") for name in PRACTICAL},
-    }
-)
-
-
-def annotation_file(data: Path, name: str) -> Path:
-    """Where the annotations of a dataset are: where the data folder says, or at their usual place."""
-    if name not in SOURCES:
-        raise DatasetError(f"there is no dataset {name!r}.", f"one of {', '.join(SOURCES)}", "correct the name.")
-    listed = data / PATHS_NAME
-    if not listed.exists():
-        return data / SOURCES[name].file
-    try:
-        places = tomllib.loads(listed.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise DatasetError(f"{listed} cannot be read: {error}.", "a TOML file", "check the file.") from error
-    return data / str(places.get(name, SOURCES[name].file))
-
-
-def annotations_hash(data: Path, name: str) -> str:
-    """A hash of all that tasks and verdicts can know of a dataset: its classes, images and objects, as they are read.
-
-    A single file that has not changed is not read again.
-    """
-    path = annotation_file(data, name)
-    if path.suffix != ".json" or not path.exists():  # an image set, whose objects are in many files
-        return _hash_of(_of_data_folder(data, name))
-    stamp = path.stat()
-    return _hash_of_file(data, name, path, stamp.st_mtime_ns, stamp.st_size)
-
-
-@lru_cache(maxsize=32)
-def _hash_of_file(data: Path, name: str, *_stamp: object) -> str:
-    return _hash_of(_of_data_folder(data, name))
-
-
-def _hash_of(dataset: Dataset) -> str:
-    digest = hashlib.sha256(json.dumps(dataset.classes).encode())
-    for image in dataset.images:
-        truth = image.truth
-        digest.update(json.dumps([image.image_id, image.height, image.width, truth.labels.tolist()]).encode())
-        for column in (truth.boxes, truth.ignore, truth.crowd):
-            digest.update(column.tobytes())
-    return digest.hexdigest()
-
-
-def _of_data_folder(data: Path, name: str) -> Dataset:
-    dataset = read_dataset(annotation_file(data, name))
-    return dataset.only(classes_named(SOURCES[name].classes, dataset, SPLIT))
-
-
-def classes_named(which: str, dataset: Dataset, split_name: str) -> Collection[str]:
-    """The ``novel``, ``base`` or ``held-out`` classes of a split, or ``all`` that the dataset labels."""
-    split = load_split(split_name)
-    if which == "held-out":
-        return held_out_classes(split.base)
-    return {"all": dataset.classes, "novel": split.novel, "base": split.base}[which]
 
 
 @final
@@ -161,6 +93,11 @@ class Workbench:
         return knowledge_hash(load_knowledge(path)) if path.exists() else ""
 
     @property
+    def schooling_hash(self) -> str:
+        """Of what rivals have learned; empty if they have not yet."""
+        return schooling_hash(load_schooling(self._schooling_file)) if self._schooling_file.exists() else ""
+
+    @property
     def like_users(self) -> tuple[tuple[str, ...], ...]:
         """Sets of datasets on which what users get is chosen, each of which counts alike.
 
@@ -174,7 +111,7 @@ class Workbench:
         """The images of a dataset with the objects that count; the others are as if unlabelled."""
         if name in SAME_SCENE:
             return of_round(read_dataset(self.same_scene / BOXES_NAME), SAME_SCENE.index(name) + 1)
-        return _of_data_folder(self.data, name)
+        return of_data_folder(self.data, name)
 
     def pool(self, name: str) -> Pool:
         """The bags and truths of a dataset that has been extracted."""
@@ -218,7 +155,9 @@ class Workbench:
     def rows(self, asked: Specification, settings: Path | None = None) -> list[Row]:
         """The rows of a table, with the settings of a file or those that came with the extractor."""
         chosen = self.settings(settings).all_of(asked.methods)
-        return rows_of(asked, chosen, self.card.fingerprint, self._annotations_hash(asked.dataset), self.knowledge_hash)
+        common, schooled = self.knowledge_hash, self.schooling_hash
+        known = {name: common + schooled if LINEUP[name].schooled else common for name in asked.methods}
+        return rows_of(asked, chosen, self.card.fingerprint, self._annotations_hash(asked.dataset), known)
 
     def kept_results(self, rows: Sequence[Row]) -> dict[Row, RowResult]:
         """The results of those rows that have one."""
@@ -231,7 +170,22 @@ class Workbench:
             labelled = read_dataset(annotation_file(self.data, BASE))
             fitted = fit_knowledge([FeatureStore(self._store_of(BASE))], [labelled], self.trained_classes)
             save_knowledge(path, fitted)
-        return load_knowledge(path)
+        schooling = load_schooling(self._schooling_file) if self._schooling_file.exists() else None
+        return replace(load_knowledge(path), schooling=schooling)
+
+    def school_rivals(self, methods: Collection[str], progress: Progress) -> None:
+        """Train the networks of rivals, if one of the methods has some and they are not there, or by another recipe."""
+        if not any(LINEUP[name].schooled for name in methods):
+            return
+        from tag2box.training.rivals.schooling import recipes, train_rivals
+
+        facts = {"extractor": self.card.fingerprint, "photos": BASE_PHOTOS, **recipes()}
+        if schooling_facts(self._schooling_file) == facts:
+            return
+        self.extract_missing(BASE, progress)
+        labelled = read_dataset(annotation_file(self.data, BASE))
+        learned = train_rivals(FeatureStore(self._store_of(BASE)), labelled, self.trained_classes, progress)
+        save_schooling(self._schooling_file, learned, facts)
 
     @property
     def _knowledge_file(self) -> Path:
@@ -239,11 +193,15 @@ class Workbench:
         return own if own.exists() else self.folder / KNOWLEDGE_NAME
 
     @property
+    def _schooling_file(self) -> Path:
+        return self.folder / SCHOOLING_NAME
+
+    @property
     def _model_folder(self) -> Path:
         return model_folder(self.model)
 
     def _annotations_hash(self, name: str) -> str:
-        return _hash_of(self.load(name)) if name in SAME_SCENE else annotations_hash(self.data, name)
+        return hash_of(self.load(name)) if name in SAME_SCENE else annotations_hash(self.data, name)
 
     def _store_of(self, name: str) -> Path:
         return self.folder / name.replace(" ", "-")
@@ -256,5 +214,19 @@ class Workbench:
     @property
     def trained_classes(self) -> tuple[str, ...]:
         """Base classes that the extractor has learned: in a run with held-out classes, those are as good as novel."""
-        trained = self.card.trained_on.get("classes", load_split(SPLIT).base)
-        return tuple(label for label in load_split(SPLIT).base if label in trained)
+        return tuple(self.card.trained_on.get("classes", load_split(SPLIT).base))
+
+
+def bench_for(asked: Specification, data: Path, store: Path, models: Sequence[Path]) -> Workbench:
+    """With the first of the models, or the one that ships, that has learned none of the classes of a table."""
+    benches = [Workbench(data, store, model) for model in models] or [Workbench(data, store)]
+    classes = set(benches[0].load(asked.dataset).classes)
+    for bench in benches:
+        if not classes & set(bench.trained_classes):
+            return bench
+    learned = sorted(classes & set(benches[0].trained_classes))
+    raise SpecificationError(
+        f"{asked.title!r} asks for {learned[0]!r}, which every model has learned.",
+        f"a model that never saw boxes of the classes of {asked.dataset}",
+        "train one with tag2box train --split, and give it with --model.",
+    )

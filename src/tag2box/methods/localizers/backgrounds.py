@@ -5,6 +5,7 @@ n = regions of a bag, d = feature dimension
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol, final
 
@@ -100,6 +101,19 @@ class OddsBackground:
     def log_score(self, bag: ProposalBag) -> Array:
         """Log odds against being an object."""
         return -log_odds(bag.objectness.astype(np.float64), self.epsilon)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class ScoredBackground:
+    """What another score of regions takes for background (5.12): a logistic regression on features, for example."""
+
+    score: Callable[[ProposalBag], Array]
+    """(n,), the higher the less it looks like background"""
+
+    def log_score(self, bag: ProposalBag) -> Array:
+        """Its opposite, of the regions as they are: the score does not look from the centre."""
+        return -self.score(bag.plain())
 
 
 @final

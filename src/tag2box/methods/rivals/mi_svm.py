@@ -46,18 +46,22 @@ class MiSvmFit:
 
     svm: LinearSvm
     localization: Localization
-    center: Array | None
+    learner: MiSvm
     rounds: int
 
     def score(self, bag: ProposalBag) -> Array:
-        """(n,) by the machine alone: objectness guided the learning only."""
-        return _scores(self.svm, center_bag(bag, self.center).directions)
+        """(n,) by the machine alone, or with what objectness says if it is asked in new images too."""
+        scores = _scores(self.svm, center_bag(bag, self.learner.center).directions)
+        return scores + self.learner.guide(bag) if self.learner.ask_in_new_images else scores
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class MiSvm:
-    """The paper's form of Uijlings et al.: full-image start, objectness at re-localization, hard negatives."""
+    """The paper's form of Uijlings et al.: full-image start, objectness at re-localization, hard negatives.
+
+    With folds it is theirs: the machine that looks for an image's region has not learned from that image.
+    """
 
     objectness: RegionScore
     """Class-agnostic, learned on base regions"""
@@ -67,11 +71,16 @@ class MiSvm:
     center: Array | None = None
     """(d,), mean of the base features; None leaves features as they are"""
     max_rounds: int = 20
+    folds: int = 1
+    """Groups of images, each looked at by a machine that learned from the others; 1 is a single machine for all"""
+    ask_in_new_images: bool = False
+    """Whether objectness counts in new images too, or in the learning only"""
 
     def __post_init__(self) -> None:
         require_number("gamma", self.gamma, at_least=0.0)
         require_number("cost", self.cost, above=0.0)
         require_number("max_rounds", self.max_rounds, at_least=1)
+        require_number("folds", self.folds, at_least=1)
         if self.center is not None:
             object.__setattr__(self, "center", frozen(self.center, np.float64))
 
@@ -79,7 +88,9 @@ class MiSvm:
         self, positives: Sequence[ProposalBag], negatives: Sequence[ProposalBag], rng: np.random.Generator
     ) -> MiSvmFit:
         """Separate the best regions of the positives from the hardest of the negatives."""
-        return self._alternate(self._directions(positives), self._directions(negatives), self._guides(positives))
+        return self._alternate(
+            self._directions(positives), self._directions(negatives), [self.guide(bag) for bag in positives]
+        )
 
     def learn_classes(
         self,
@@ -89,7 +100,7 @@ class MiSvm:
         rng: np.random.Generator,
     ) -> dict[str, MiSvmFit]:
         """Each class against the rest of one set of images, which are looked at from the centre once."""
-        directions, guides, learned = self._directions(bags), self._guides(bags), {}
+        directions, guides, learned = self._directions(bags), [self.guide(bag) for bag in bags], {}
         for label in classes:
             shows, shows_not = [label in labels for labels in tags], [label not in labels for labels in tags]
             shown, absent = list(compress(directions, shows)), list(compress(directions, shows_not))
@@ -99,8 +110,9 @@ class MiSvm:
     def _directions(self, bags: Sequence[ProposalBag]) -> list[Directions]:
         return [center_bag(bag, self.center).directions for bag in bags]
 
-    def _guides(self, bags: Sequence[ProposalBag]) -> list[Array]:
-        return [self.gamma * self.objectness(bag) for bag in bags]
+    def guide(self, bag: ProposalBag) -> Array:
+        """(n,) what objectness says of each region."""
+        return self.gamma * self.objectness(bag)
 
     def _alternate(self, shown: list[Directions], absent: list[Directions], guides: list[Array]) -> MiSvmFit:
         """Re-train and re-localize until a selection comes back."""
@@ -109,15 +121,28 @@ class MiSvm:
         hard = {(photo, WHOLE_IMAGE): _row(each, WHOLE_IMAGE) for photo, each in enumerate(absent)}
         for rounds in range(1, self.max_rounds + 1):  # noqa: B007 - how many it took is part of the answer
             seen.add(rows)
-            svm = self._train([_row(each, row) for each, row in zip(shown, rows, strict=True)], list(hard.values()))
-            guided = [_scores(svm, each) + guide for each, guide in zip(shown, guides, strict=True)]
+            chosen = [_row(each, row) for each, row in zip(shown, rows, strict=True)]
+            machines = self._machines(chosen, list(hard.values()))
+            guided = [
+                _scores(machines[photo % len(machines)], each) + guide
+                for photo, (each, guide) in enumerate(zip(shown, guides, strict=True))
+            ]
             rows = tuple(int(scores.argmax()) for scores in guided)
             if rows in seen:
                 break
             for photo, each in enumerate(absent):
-                row = int(_scores(svm, each).argmax())
+                row = int(_scores(machines[photo % len(machines)], each).argmax())
                 hard[photo, row] = _row(each, row)
-        return MiSvmFit(svm, Localization.of_best(guided), self.center, rounds)
+        svm = machines[0] if len(machines) == 1 else self._train(chosen, list(hard.values()))
+        return MiSvmFit(svm, Localization.of_best(guided), self, rounds)
+
+    def _machines(self, chosen: list[Array], hard: list[Array]) -> list[LinearSvm]:
+        """One for each fold, which has learned from the others."""
+        folds = min(self.folds, len(chosen))
+        if folds == 1:
+            return [self._train(chosen, hard)]
+        others = [[row for photo, row in enumerate(chosen) if photo % folds != fold] for fold in range(folds)]
+        return [self._train(some, hard) for some in others]
 
     def _train(self, chosen: list[Array], hard: list[Array]) -> LinearSvm:
         signs = np.repeat([1.0, -1.0], [len(chosen), len(hard)])

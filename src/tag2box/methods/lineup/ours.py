@@ -1,20 +1,15 @@
-"""The lineup: every method by name, with the settings that are chosen for it on held-out base classes.
-
-To add a rival, write a learner and a line here; the product, experiments, tests and reports find it by its name.
-"""
+"""Ours: vMF-MIL as the paper has it, step by step as users get it, and what its ablations leave out."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
-from types import MappingProxyType
-from typing import final
 
+from tag2box.arrays import Array
 from tag2box.methods.detectors import CosineLearner, LikenessLearner
-from tag2box.methods.floors import Floor, objectness, random_region, whole_image
 from tag2box.methods.knowledge import Knowledge
-from tag2box.methods.learners import ObjectLearner
+from tag2box.methods.lineup.method import BOTH, Chosen, Method
 from tag2box.methods.localizers import (
     NO_BACKGROUND,
     Background,
@@ -23,33 +18,33 @@ from tag2box.methods.localizers import (
     ObjectnessBackground,
     OddsBackground,
     SceneMil,
+    ScoredBackground,
     SummedBackground,
     VmfMil,
     background_only,
     random_regions,
 )
-from tag2box.methods.rivals import MiSvm
 from tag2box.sphere import KAPPA_RULES
-
-BOTH = "support and query CorLoc"
-"""A figure to choose settings by"""
-
-Chosen = Mapping[str, float]
-"""Values of a method's settings."""
 
 STEPS = (3.0, 20.0)
 """After 20, EM has all but converged."""
+MANY_STEPS = 100
+"""More than EM ever takes."""
+WRITTEN_GRID = {"kappa": (16.0, 32.0, 64.0, 128.0, 256.0, 512.0)}
+CENTERED_GRID = {"kappa": (8.0, 16.0, 24.0, 32.0, 48.0, 64.0)}
 VMF_GRID = {
     "kappa": (16.0, 24.0, 32.0, 48.0, 64.0),
-    "background_weight": (2.0, 4.0, 6.0, 9.0, 12.0),
+    "background_weight": (0.0, 2.0, 4.0, 6.0, 9.0, 12.0),
     "steps": STEPS,
 }
 GUIDED_GRID = {
-    "kappa": (8.0, 12.0, 16.0),
-    "background_weight": (0.5, 1.0, 2.0),
-    "objectness_weight": (0.5, 1.0, 1.5),
+    "kappa": (4.0, 8.0, 12.0, 16.0, 24.0),
+    "background_weight": (0.0, 0.5, 1.0, 2.0, 4.0),
+    "objectness_weight": (0.0, 0.5, 1.0, 1.5, 2.0),
     "steps": STEPS,
 }
+LOGISTIC_GRID = {"kappa": (4.0, 8.0, 12.0, 16.0, 24.0, 32.0), "background_weight": (0.0, 0.25, 0.5, 1.0, 2.0, 4.0)}
+WHITE_GRID = {"kappa": (8.0, 12.0, 16.0, 24.0, 32.0, 48.0), "objectness_weight": (0.0, 0.25, 0.5, 1.0, 1.5, 2.0)}
 SCENE_GRID = {
     "kappa": (12.0, 16.0, 24.0, 32.0),
     "objectness_weight": (0.0, 0.5, 1.0, 1.5, 2.0),
@@ -63,25 +58,35 @@ RULE_GRID = {"background_factor": (1.0, 2.0, 4.0, 8.0, 16.0, 32.0)}
 HEAD_GRID = {"tau": (1.25, 2.5, 5.0, 10.0, 20.0), "balanced": (0.0, 1.0)}
 
 
-@final
-@dataclass(frozen=True)
-class Method:
-    """A method by its name in tables, and how to make it from what is known and what was chosen."""
+def _written(known: Knowledge, chosen: Chosen) -> VmfMil:
+    """vMF-MIL to the letter: features as they are, one vMF as background with its own κ, until nothing moves."""
+    return VmfMil(chosen["kappa"], known.plain, max_steps=MANY_STEPS)
 
-    title: str
-    build: Callable[[Knowledge, Chosen], ObjectLearner]
-    grid: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
-    """Values of each setting to choose from; empty if there is nothing to choose"""
-    like: str | None = None
-    """The method whose chosen settings this one uses, beside its own"""
-    chosen_by: str = "query CorLoc"
-    """What settings are chosen by: a detector is for more than the best region"""
-    for_people: bool = False
-    """Whether it is what users get, who photograph things on one floor too: tasks of one scene then help to choose"""
+
+def _centered(known: Knowledge, chosen: Chosen) -> VmfMil:
+    """The same on centred features."""
+    return VmfMil(chosen["kappa"], known.background, center=known.center, max_steps=MANY_STEPS)
+
+
+def _logistic(known: Knowledge, chosen: Chosen) -> VmfMil:
+    """With what a logistic regression on the same features takes for no object, in the place of the vMF."""
+    background = ScoredBackground(known.objectness)
+    return VmfMil(chosen["kappa"], background, chosen["background_weight"], center=known.center)
+
+
+def _white(known: Knowledge, chosen: Chosen) -> VmfMil:
+    """In whitened features, with objectness alone as background."""
+    prior = _objectness_prior(chosen)
+    return VmfMil(chosen["kappa"], prior, center=known.center, whitening=known.whitening)
+
+
+def _white_start(known: Knowledge, chosen: Chosen) -> VmfMil:
+    """The same from what looks like an object, and not from whole images."""
+    return replace(_white(known, chosen), start=background_only)
 
 
 def _vmf(known: Knowledge, chosen: Chosen) -> VmfMil:
-    """vMF-MIL as in the paper."""
+    """vMF-MIL on centred features, with a weight of the background."""
     weight, steps = chosen["background_weight"], int(chosen["steps"])
     return VmfMil(chosen["kappa"], known.background, weight, center=known.center, max_steps=steps)
 
@@ -143,14 +148,10 @@ def _some_steps(known: Knowledge, chosen: Chosen, *, steps: int) -> VmfMil:
     return replace(_vmf(known, chosen), max_steps=steps, tol=0.0)
 
 
-def _gaussian(background: GaussianBackground, chosen: Chosen) -> GaussianMil:
+def _gaussian(background: GaussianBackground, center: Array | None, chosen: Chosen) -> GaussianMil:
     """The deviation is chosen as a share of the background's."""
     sigma = chosen["sigma"] * background.sigma
-    return GaussianMil(sigma, background, chosen["background_weight"], background.features)
-
-
-def _mi_svm(known: Knowledge, chosen: Chosen) -> MiSvm:
-    return MiSvm(known.objectness, chosen["gamma"], chosen["cost"], known.center)
+    return GaussianMil(sigma, background, chosen["background_weight"], background.features, center=center)
 
 
 def _detector(known: Knowledge, chosen: Chosen) -> CosineLearner:
@@ -184,43 +185,46 @@ _STEPS = {
     for steps in (0, 1, 2, 3, 4, 6, 8, 12)
 }
 
-LINEUP: Mapping[str, Method] = MappingProxyType(
-    {
-        "vmf-mil": Method("vMF-MIL", _vmf, VMF_GRID),
-        "vmf-mil-guided": Method("vMF-MIL with objectness", _guided, GUIDED_GRID),
-        "vmf-mil-scenes": Method("vMF-MIL with scenes", _scenes, SCENE_GRID, chosen_by=BOTH, for_people=True),
-        "prototypical": Method("Prototypical Init", _start_only, like="vmf-mil"),
-        "prototypical-guided": Method("Prototypical Init with objectness", _guided_start_only, like="vmf-mil-guided"),
-        "no-background": Method("without background", _without_background, like="vmf-mil"),
-        "background-only": Method("background alone", _background_alone, like="vmf-mil"),
-        "random-start": Method("Random Init", _random_start, like="vmf-mil"),
-        "gaussian": Method("Gaussian", lambda known, chosen: _gaussian(known.gaussian, chosen), GAUSSIAN_GRID),
-        "tukey": Method("Tukey + Gaussian", lambda known, chosen: _gaussian(known.tukey, chosen), GAUSSIAN_GRID),
-        "vmf-mil-objectness": Method(
-            "vMF-MIL, objectness as background",
-            _objectness_background,
-            {"kappa": (8.0, 12.0, 16.0, 24.0, 32.0), "alpha": (0.5, 1.0, 2.0, 4.0)},
-        ),
-        **_KAPPA_RULES,
-        **_STEPS,
-        "mi-svm": Method("MI-SVM", _mi_svm, {"gamma": (0.0, 0.1, 0.25, 0.5, 1.0), "cost": (0.1, 1.0, 10.0, 100.0)}),
-        "vmf-mil-detector": Method("vMF-MIL, cosine head", _detector, HEAD_GRID, "vmf-mil", "mAP"),
-        "prototypical-detector": Method(
-            "Prototypical Init, cosine head", _start_only_detector, HEAD_GRID, "vmf-mil", "mAP"
-        ),
-        "vmf-mil-guided-detector": Method(
-            "vMF-MIL with objectness, cosine head", _guided_detector, HEAD_GRID, "vmf-mil-guided", "mAP"
-        ),
-        "vmf-mil-likeness": Method(
-            "vMF-MIL with scenes, likeness head",
-            _likeness_detector,
-            {"sharpness": (4.0, 6.0, 8.0, 10.0, 12.0, 16.0, 24.0), "example_share": (0.0, 0.25, 0.5, 0.75, 1.0)},
-            like="vmf-mil-scenes",
-            chosen_by="mAP",
-            for_people=True,
-        ),
-        "top-objectness": Method("top objectness", lambda known, chosen: Floor(objectness)),
-        "whole-image": Method("whole image", lambda known, chosen: Floor(whole_image)),
-        "random-region": Method("random region", lambda known, chosen: Floor(random_region)),
-    }
-)
+OURS: Mapping[str, Method] = {
+    "vmf-mil-written": Method("vMF-MIL as written", _written, WRITTEN_GRID),
+    "vmf-mil-centered": Method("vMF-MIL, centred", _centered, CENTERED_GRID),
+    "vmf-mil": Method("vMF-MIL, centred and weighted", _vmf, VMF_GRID),
+    "vmf-mil-guided": Method("vMF-MIL with objectness", _guided, GUIDED_GRID),
+    "vmf-mil-scenes": Method("vMF-MIL with scenes", _scenes, SCENE_GRID, chosen_by=BOTH, for_people=True),
+    "prototypical": Method("Prototypical Init", _start_only, like="vmf-mil"),
+    "prototypical-guided": Method("Prototypical Init with objectness", _guided_start_only, like="vmf-mil-guided"),
+    "no-background": Method("without background", _without_background, like="vmf-mil"),
+    "background-only": Method("background alone", _background_alone, like="vmf-mil"),
+    "random-start": Method("Random Init", _random_start, like="vmf-mil"),
+    "gaussian": Method(
+        "Gaussian", lambda known, chosen: _gaussian(known.gaussian, known.center, chosen), GAUSSIAN_GRID
+    ),
+    "tukey": Method(
+        "Tukey + Gaussian", lambda known, chosen: _gaussian(known.tukey, known.center, chosen), GAUSSIAN_GRID
+    ),
+    "vmf-mil-objectness": Method(
+        "vMF-MIL, objectness as background",
+        _objectness_background,
+        {"kappa": (8.0, 12.0, 16.0, 24.0, 32.0), "alpha": (0.5, 1.0, 2.0, 4.0)},
+    ),
+    **_KAPPA_RULES,
+    **_STEPS,
+    "vmf-mil-logistic": Method("vMF-MIL, logistic background", _logistic, LOGISTIC_GRID),
+    "vmf-mil-white": Method("vMF-MIL with objectness, whitened", _white, WHITE_GRID),
+    "vmf-mil-white-start": Method("vMF-MIL with objectness, whitened, started at objects", _white_start, WHITE_GRID),
+    "vmf-mil-detector": Method("vMF-MIL, cosine head", _detector, HEAD_GRID, "vmf-mil", "mAP"),
+    "prototypical-detector": Method(
+        "Prototypical Init, cosine head", _start_only_detector, HEAD_GRID, "vmf-mil", "mAP"
+    ),
+    "vmf-mil-guided-detector": Method(
+        "vMF-MIL with objectness, cosine head", _guided_detector, HEAD_GRID, "vmf-mil-guided", "mAP"
+    ),
+    "vmf-mil-likeness": Method(
+        "vMF-MIL with scenes, likeness head",
+        _likeness_detector,
+        {"sharpness": (4.0, 6.0, 8.0, 10.0, 12.0, 16.0, 24.0), "example_share": (0.0, 0.25, 0.5, 0.75, 1.0)},
+        like="vmf-mil-scenes",
+        chosen_by="mAP",
+        for_people=True,
+    ),
+}

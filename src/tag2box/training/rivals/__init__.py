@@ -1,0 +1,1 @@
+"""What rivals learn from base classes before they see a task."""
