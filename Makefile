@@ -1,7 +1,7 @@
 # Two commands do everything on a fresh machine: `make demo` and `make test`.
 PYTHON ?= python3
 
-.PHONY: help demo test core docs sabotage kill damage cluster clean
+.PHONY: help demo test core docs sabotage kill damage cluster results clean
 
 help:  ## print this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -54,6 +54,14 @@ export PIP_NO_COMPILE := 1
 cluster: .venv-dev/installed  ## install Ray too, and check work on several machines: three of them on this one
 	.venv-dev/bin/python -m pip install --quiet --editable '.[cluster]'
 	.venv-dev/bin/pytest tests/cluster
+
+SHIPPED := src/tag2box/assets/models/lite0
+TABLES = $(filter-out $(if $(COCO63),,experiments/table3-coco63.toml),$(sort $(wildcard experiments/*.toml)))
+BENCH = --data $(DATA) --store $(STORE) --model $(SHIPPED) $(if $(COCO63),--model $(COCO63)) --settings $(SHIPPED)/settings.json
+
+results: .venv-dev/installed  ## run every table and write docs/results.md: DATA=… STORE=… and, for Table 3, COCO63=a model of its own
+	.venv-dev/bin/tag2box bench run $(TABLES) $(BENCH)
+	.venv-dev/bin/tag2box bench report $(TABLES) $(BENCH) -o docs
 
 clean:  ## remove the environments and everything that was built
 	rm -rf .venv .venv-core .venv-dev build demo-run

@@ -56,6 +56,12 @@ def test_greedy_keeps_what_it_was_told_and_is_exact_with_all_of_it() -> None:
     assert max(gaps) > 0.1  # what is lost early is lost
 
 
+@pytest.mark.parametrize("name", SEARCHES)
+def test_of_one_image_the_best_region_is_chosen(name: str) -> None:
+    found = SEARCHES[name](Energy.of_tables([np.array([3.0, -1.0, 2.0])], {}))
+    assert (found.rows.tolist(), found.energy) == ([1], -1.0)
+
+
 def test_an_odd_image_passes_up() -> None:
     energy = random_energy(0, (3, 4, 5))
     assert GreedyTree()(energy).rows.shape == (3,)

@@ -30,6 +30,8 @@ class BestFirst:
     def __call__(self, energy: Energy) -> Choice:
         """The best choice, or the best one found and how far from the best it can be."""
         best, messages = self.start.passed(energy)
+        if best.bound >= best.energy - _slack(best.energy):
+            return best
         costs = _reparameterized(energy, messages)
         least = {pair: float(values.min()) for pair, values in costs.items()}
         ahead = [

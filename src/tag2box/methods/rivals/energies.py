@@ -50,8 +50,7 @@ class Energy:
     def of(self, rows: Sequence[int] | Ints) -> float:
         """Of one choice (K,)."""
         own = sum(float(alone[row]) for alone, row in zip(self.alone, rows, strict=True))
-        pairs = [(i, j) for i in range(len(self)) for j in range(i + 1, len(self))]
-        return own + sum(float(self.between(i, np.array([rows[i]]), j, np.array([rows[j]]))[0, 0]) for i, j in pairs)
+        return own + sum(float(table[rows[i], rows[j]]) for (i, j), table in self.tables.items())
 
     @cached_property
     def tables(self) -> dict[tuple[int, int], Array]:
