@@ -19,7 +19,7 @@ GUIDED_SVM_GRID = {"gamma": (0.0, 0.03, 0.06, 0.12, 0.25, 0.5, 1.0), "cost": (0.
 MAX_GRID = {"cost": (0.0, 0.01, 0.03, 0.1, 0.3, 1.0)}
 ODDS_GRID = {"objectness_weight": (0.0, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0)}
 NEGATIVES_GRID = {"negatives_weight": (0.0, 0.25, 0.5, 1.0, 2.0)}
-LSDA_GRID = {"nearest": (1.0, 3.0, 5.0, 10.0, 20.0)}
+LSDA_GRID = {"nearest": (1.0, 3.0, 5.0, 10.0, 20.0, 40.0)}
 LSDA_ODDS_GRID = {"objectness_weight": (0.0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5)}
 
 
