@@ -204,7 +204,7 @@ OURS: Mapping[str, Method] = {
     "vmf-mil-objectness": Method(
         "vMF-MIL, objectness as background",
         _objectness_background,
-        {"kappa": (8.0, 12.0, 16.0, 24.0, 32.0), "alpha": (0.5, 1.0, 2.0, 4.0)},
+        {"kappa": (8.0, 12.0, 16.0, 24.0, 32.0, 48.0, 64.0), "alpha": (0.0, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0)},
     ),
     **_KAPPA_RULES,
     **_STEPS,
