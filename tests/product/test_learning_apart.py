@@ -12,8 +12,8 @@ from planted_model import planted_model
 from samples import random_units, unit
 from tag2box.arrays import Array
 from tag2box.methods.spread import Spread
+from tag2box.product.album import MemoryBags
 from tag2box.product.events import Event, Learned
-from tag2box.product.few_shot_detector import MemoryBags
 from tag2box.product.finding import MOST_WITHOUT, Found, find_classes
 from tag2box.types import ProposalBag
 
