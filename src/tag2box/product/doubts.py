@@ -9,9 +9,8 @@ from typing import NamedTuple, final
 
 from tag2box.boxes import Box
 from tag2box.methods.calibration import SUSPECT
-from tag2box.product.album import PhotoName
-from tag2box.product.finding import ERROR_RATE, PhotoBox, need_a_look
-from tag2box.product.taught import Taught
+from tag2box.product.album import Album, PhotoName
+from tag2box.product.finding import ERROR_RATE, Found, PhotoBox, need_a_look
 from tag2box.viz import NEUTRAL, WRONG
 from tag2box.words import counted
 
@@ -47,18 +46,17 @@ class Doubts:
     """What the photo of each row is called in the table"""
 
     @classmethod
-    def of(cls, taught: Taught) -> Doubts:
-        """The boxes of all tagged photos."""
-        found, names, album = taught.found, taught.album.names, taught.album
-        suspects = found.suspects()
+    def of(cls, found: Found, album: Album) -> Doubts:
+        """The boxes that were found in all photos of an album."""
         watched = {_key(each) for each in need_a_look(found.by_doubt(), ERROR_RATE)}
         others = [each for each in found.by_doubt() if each.box.absence < SUSPECT]
-        rows = []
-        for each in (*suspects, *others):
-            box, advice = each.box, "look" if _key(each) in watched else ""
-            advice = "tag wrong?" if box.absence >= SUSPECT else advice
-            rows.append(Doubt(names[int(each.photo)], box.label, box.box, box.score, box.doubt, box.absence, advice))
-        return cls(tuple(rows), tuple(album.title(int(each.photo)) for each in (*suspects, *others)))
+        rows, titles = list[Doubt](), list[str]()
+        for each in (*found.suspects(), *others):
+            place, box = int(each.photo), each.box
+            advice = "tag wrong?" if box.absence >= SUSPECT else "look" if _key(each) in watched else ""
+            rows.append(Doubt(album.names[place], box.label, box.box, box.score, box.doubt, box.absence, advice))
+            titles.append(album.title(place))
+        return cls(tuple(rows), tuple(titles))
 
     def __len__(self) -> int:
         return len(self.rows)

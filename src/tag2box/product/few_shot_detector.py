@@ -114,7 +114,8 @@ class FewShotDetector:
 
     def doubts(self) -> Doubts:
         """Every box of the photos of the last ``fit`` or ``add``, sorted by what needs a person."""
-        return Doubts.of(self._tagged())
+        taught = self._tagged()
+        return Doubts.of(taught.found, taught.album)
 
     def correct(
         self, photo: Picture | int, label: str, box: Sequence[float] | None = None, *, absent: bool = False

@@ -18,7 +18,7 @@ from tag2box.product.taught import Taught
 from tag2box.types import Detections
 from tag2box.viz import LONGEST, DrawnBox, detected_boxes, picture_with
 
-MOST_BELOW = 10
+MOST_BELOW = 5
 """Detections below the threshold that are shown, the surest."""
 
 
