@@ -150,6 +150,20 @@ def test_two_things_that_a_person_sees_in_one_place_are_both_there() -> None:
     assert places(told)["mug"]["d"] == places(told)["pen"]["d"] == HERE
 
 
+def test_a_class_with_a_drawn_box_can_make_room_in_other_photos() -> None:
+    """The drawn box is one region more than the photo had when places were shared out, and nobody else's."""
+    place = (60, 50, 90, 75)
+    like_a_mug = photo("d", {place: Thing(MUG)}, np.random.default_rng(3))
+    drawn = ProposalBag.from_raw("d", like_a_mug.boxes[:2], like_a_mug.features[:2], like_a_mug.objectness[:2])
+    told = find_classes(TAGS, BAGS, MODEL, regions={"pen": {"d": drawn}, "mug": {"e": 1, "f": 1}})
+    assert set(told.learned[1].lesson.taken) == set("def")
+    assert places(told)["pen"]["d"] == place
+    assert told.learned[1].boxes[0].doubt == 0.0
+    for name in "ef":
+        assert places(told)["mug"][name] == HERE
+        assert places(told)["pen"][name] != HERE
+
+
 # What a thing is not
 
 
