@@ -55,7 +55,7 @@ def test_every_cell_runs_and_can_be_shown(path: Path, tmp_path: Path) -> None:
     assert done.stderr == ""
     shown = [line for line in done.stdout.splitlines() if line.startswith("shown as ")]
     code = [cell for cell in cells(path) if cell["cell_type"] == "code"]
-    assert len(shown) >= len(code) - 3
+    assert len(shown) >= len(code) - 3  # some only print, or only do
     assert {"shown as text", "shown as table", "shown as picture"} <= set(shown)
 
 
