@@ -54,3 +54,12 @@ def test_people_read_the_names_of_files_if_they_differ() -> None:
         "b.jpg",
         "photo 3",
     ]
+
+
+def test_a_broken_picture_is_a_stranger(tmp_path: Path) -> None:
+    painted(1).save(tmp_path / "whole.png")
+    content = (tmp_path / "whole.png").read_bytes()
+    (tmp_path / "broken.png").write_bytes(content[: len(content) // 2])
+    with Image.open(tmp_path / "whole.png") as whole, Image.open(tmp_path / "broken.png") as broken:
+        assert whole.size == broken.size
+        assert Album([whole]).places_of(broken) == []

@@ -14,7 +14,8 @@ from planted_extractor import planted_world
 from planted_toys import TAGS, painted, quarter, toy_detector, toy_photos, untaught_detector
 from tag2box import FewShotDetector
 from tag2box.data import read_tags
-from tag2box.errors import InputError, RunError, TagsError
+from tag2box.errors import InputError, PhotoError, RunError, TagsError
+from tag2box.product.album import Picture
 from tag2box.product.class_file import load_classes
 from tag2box.product.corrections import Shows, ShowsNot
 from tag2box.product.events import Learned
@@ -227,3 +228,20 @@ def test_a_box_has_moved_if_it_overlaps_its_former_self_by_less_than_nine_tenths
     assert moved[:4] == (1, "toy", quarter(1), (40.0, 0.0, 75.9, 30.0))
     assert moved.overlap == pytest.approx(35.9 / 40)
     assert moved_boxes(*taught_with(detector, right=75.9), ShowsNot("1", "toy")) == []
+
+
+def test_a_photo_that_has_changed_is_not_corrected(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    toys = toy_photos()
+    for number, picture in enumerate(toys):
+        picture.save(tmp_path / f"{number}.png")
+    pixels = np.array(toys[1])
+    given: list[Picture] = [tmp_path / "0.png", pixels, *toys[2:]]
+    detector = untaught_detector(monkeypatch).fit(given, TAGS)
+    painted(99, green=1).save(tmp_path / "0.png")
+    pixels[:] = 7
+    for place, name in enumerate(("0.png", "photo 1")):
+        with pytest.raises(PhotoError, match=f"{name} has changed since"):
+            detector.correct(place, "toy", GREEN)
+    toys[0].save(tmp_path / "0.png")  # the same bytes as before
+    detector.correct(0, "toy", GREEN)
+    assert boxes(detector)[0] == {"toy": GREEN}

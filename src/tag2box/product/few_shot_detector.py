@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Self, final, overload
 
@@ -13,9 +14,10 @@ from tag2box.data.formats.coco_results import FOUND
 from tag2box.data.labelled import FoundBox
 from tag2box.data.tags import clean_tags
 from tag2box.errors import ClassFileError, RunError, ShapeError
+from tag2box.extract import Extracted
 from tag2box.files import now
 from tag2box.model import Model
-from tag2box.product.album import Album, MemoryBags, Picture, opened
+from tag2box.product.album import Album, Picture, opened
 from tag2box.product.class_file import (
     ClassSet,
     load_classes,
@@ -32,7 +34,7 @@ from tag2box.product.showing import show_detected, show_tagged
 from tag2box.product.taught import MovedBox, Taught, moved_boxes
 from tag2box.product.verdicts import Verdict
 from tag2box.store import as_stored
-from tag2box.types import Detections, ProposalBag, require_tag_set
+from tag2box.types import Detections, require_tag_set
 from tag2box.viz import class_colours
 
 Pictures = list[Picture] | tuple[Picture, ...]
@@ -75,7 +77,8 @@ class FewShotDetector:
     def fit(self, images: Sequence[Picture], tags: Sequence[Collection[str]]) -> Self:
         """Learn every tag from the photos that have it, two at least; five to ten work well.
 
-        ``tags[i]`` are the things in ``images[i]``. What was learned before is forgotten; see ``add``.
+        ``tags[i]`` are the things in ``images[i]``. What was learned before is forgotten; see ``add``. The regions of
+        the photos stay in memory (about 300 kB each), so that they need not be looked at again after a correction.
         """
         return self._learn(images, tags, ClassSet(self._model.fingerprint, ()))
 
@@ -93,9 +96,9 @@ class FewShotDetector:
         """Everything known in a photo with at least this score, the surest first; often nothing. Of several, a list."""
         self._require_classes()
         if isinstance(image, list | tuple):
-            return [self._detector.detect(bag, min_score) for bag in self._bags(image)]
-        (bag,) = self._bags([image])
-        return self._detector.detect(bag, min_score)
+            return [self._detector.detect(each.bag, min_score) for each in self._look(image)]
+        (seen,) = self._look([image])
+        return self._detector.detect(seen.bag, min_score)
 
     def show(self, photo: Picture | int, *, below: bool = False) -> Image.Image:
         """The photo with what was found in it, as a Pillow image: notebooks show it, and ``save`` writes it.
@@ -109,8 +112,9 @@ class FewShotDetector:
             taught = self._tagged()
             return show_tagged(taught, taught.album.place_of(photo), colours)
         self._require_classes()
-        (bag,) = self._bags([photo])
-        return show_detected(opened(photo), bag.size, self._detector.detect(bag, 0.0 if below else FOUND), colours)
+        (seen,) = self._look([photo])
+        found = self._detector.detect(seen.bag, 0.0 if below else FOUND)
+        return show_detected(opened(photo), seen.bag.size, found, colours)
 
     def doubts(self) -> Doubts:
         """Every box of the photos of the last ``fit`` or ``add``, sorted by what needs a person."""
@@ -160,8 +164,8 @@ class FewShotDetector:
         """Learn all tags or, if anything is wrong, none."""
         words = _checked_tags(images, tags)
         require_new({word for each in words.values() for word in each}, before, "the detector")
-        bags = MemoryBags(dict(zip(words, self._bags(images), strict=True)))
-        self._adopt(Taught.by(Album(images), words, bags, self._model, self._listen), before, before)
+        seen = self._look(images)
+        self._adopt(Taught.by(Album(images), words, seen, self._model, self._listen), before, before)
         return self
 
     def _follow(self, before: Taught, after: Taught, what: Shows | ShowsNot) -> list[MovedBox]:
@@ -197,16 +201,17 @@ class FewShotDetector:
             )
         return self._taught
 
-    def _bags(self, images: Sequence[Picture]) -> list[ProposalBag]:
-        """The regions of photos, rounded as a store rounds them: so that commands find the same."""
+    def _look(self, images: Sequence[Picture]) -> list[Extracted]:
+        """Photos with their regions, rounded as a store rounds them: so that commands find the same."""
         self._listen(Began("extract", len(images)))
-        bags = []
+        seen = []
         for place, image in enumerate(images, 1):
             picture = Path(image) if isinstance(image, str) else image
-            bags.append(as_stored(self._model.extractor.extract(picture, str(place)).bag))
+            extracted = self._model.extractor.extract(picture, str(place))
+            seen.append(replace(extracted, bag=as_stored(extracted.bag)))
             self._listen(Advanced("extract", place, len(images)))
         self._listen(Ended("extract"))
-        return bags
+        return seen
 
 
 def _checked_tags(images: Sequence[Picture], tags: Sequence[Collection[str]]) -> dict[str, frozenset[str]]:

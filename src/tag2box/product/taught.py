@@ -11,7 +11,8 @@ import numpy as np
 from tag2box.boxes import Box, paired_overlaps
 from tag2box.data.labelled import FoundBox
 from tag2box.data.tags import clean_tags
-from tag2box.errors import RunError
+from tag2box.errors import PhotoError, RunError
+from tag2box.extract import Extracted
 from tag2box.files import now
 from tag2box.model import Model
 from tag2box.product.album import Album, MemoryBags, PhotoName, Picture
@@ -65,13 +66,17 @@ class Taught:
 
     @classmethod
     def by(
-        cls, album: Album, tags: Mapping[str, frozenset[str]], bags: MemoryBags, model: Model, listen: Listener
+        cls, album: Album, tags: Mapping[str, frozenset[str]], seen: Sequence[Extracted], model: Model, listen: Listener
     ) -> Self:
-        """Find every tag in the photos that have it."""
+        """Find every tag in the photos that have it; ``seen`` is what the extractor made of each photo."""
+        bags = MemoryBags(dict(zip(tags, (each.bag for each in seen), strict=True)))
 
         def describe(photo: str, pointed: Pointed) -> ProposalBag:
-            picture = album.pictures[int(photo)]
-            return as_stored(model.extractor.describe_boxes(picture, photo, [pointed.box]).bag)
+            place = int(photo)
+            described = model.extractor.describe_boxes(album.pictures[place], photo, [pointed.box])
+            if described.source_hash != seen[place].source_hash:
+                raise PhotoError(f"{album.title(place)} has changed since.", "the photo that was given", "fit again.")
+            return as_stored(described.bag)
 
         return cls(album, tags, bags, model, Pointing(describe), find_classes(tags, bags, model, listen))
 
