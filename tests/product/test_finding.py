@@ -19,8 +19,8 @@ from tag2box.errors import TagsError
 from tag2box.methods.calibration import Calibration, Judge, Threshold
 from tag2box.methods.spread import Spread
 from tag2box.product import learning
+from tag2box.product.album import MemoryBags
 from tag2box.product.events import Advanced, Began, Ended, Event, Learned, Moved, Stopped
-from tag2box.product.few_shot_detector import MemoryBags
 from tag2box.product.finding import Found, PhotoBox, find_classes, further_things, need_a_look
 from tag2box.store import FeatureStore, StoreHeader, StoreWriter
 from tag2box.types import ProposalBag

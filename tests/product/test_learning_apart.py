@@ -12,8 +12,8 @@ from planted_model import planted_model
 from samples import random_units, unit
 from tag2box.arrays import Array
 from tag2box.methods.spread import Spread
+from tag2box.product.album import MemoryBags
 from tag2box.product.events import Event, Learned
-from tag2box.product.few_shot_detector import MemoryBags
 from tag2box.product.finding import MOST_WITHOUT, Found, find_classes
 from tag2box.types import ProposalBag
 
@@ -148,6 +148,20 @@ def test_where_a_person_has_pointed_nothing_else_is() -> None:
 def test_two_things_that_a_person_sees_in_one_place_are_both_there() -> None:
     told = find_classes(TAGS, BAGS, MODEL, regions={"mug": {"d": 1}, "pen": {"d": 1}})
     assert places(told)["mug"]["d"] == places(told)["pen"]["d"] == HERE
+
+
+def test_a_class_with_a_drawn_box_can_make_room_in_other_photos() -> None:
+    """The drawn box is one region more than the photo had when places were shared out, and nobody else's."""
+    place = (60, 50, 90, 75)
+    like_a_mug = photo("d", {place: Thing(MUG)}, np.random.default_rng(3))
+    drawn = ProposalBag.from_raw("d", like_a_mug.boxes[:2], like_a_mug.features[:2], like_a_mug.objectness[:2])
+    told = find_classes(TAGS, BAGS, MODEL, regions={"pen": {"d": drawn}, "mug": {"e": 1, "f": 1}})
+    assert set(told.learned[1].lesson.taken) == set("def")
+    assert places(told)["pen"]["d"] == place
+    assert told.learned[1].boxes[0].doubt == 0.0
+    for name in "ef":
+        assert places(told)["mug"][name] == HERE
+        assert places(told)["pen"][name] != HERE
 
 
 # What a thing is not

@@ -20,6 +20,7 @@ from tag2box.viz import (
     draw_photo,
     draw_sheet,
     drawing_paths,
+    picture_with,
 )
 from tag2box.viz.drawings import LONGEST
 
@@ -186,3 +187,19 @@ def test_a_sheet_has_a_tile_for_every_photo(tmp_path: Path) -> None:
     assert blue[80, 330]
     assert not blue[260, 350]
     assert near(sheet.astype(int), RIGHT)[80, :].sum() >= 4 * 2  # both edges of two boxes
+
+
+# Faint boxes
+
+
+def test_faint_boxes_are_pale_and_lie_below_the_others() -> None:
+    pixels, size = navy(Path("photo.jpg"), 400), (300, 400)
+    bright, pale = (DrawnBox(np.array([x, 100, x + 160, 280], np.float32), "", "#ffffff") for x in (40, 140))
+    alone = np.asarray(picture_with(pixels, size, [], [pale])).astype(int)
+    assert alone[150:250, 141].tolist() == [[102, 102, 178]] * 100  # two fifths of white on navy
+    both = np.asarray(picture_with(pixels, size, [bright], [pale])).astype(int)
+    assert (both[150:250, 41] == 255).all()
+    assert (both[150:250, 141] == alone[150:250, 141]).all()
+    over = np.asarray(picture_with(pixels, size, [bright], [bright]))
+    assert np.array_equal(over[150:250, :60], np.asarray(picture_with(pixels, size, [bright]))[150:250, :60])
+    assert (pixels == (0, 0, 128)).all()

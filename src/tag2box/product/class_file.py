@@ -115,6 +115,12 @@ class ClassSet:
             classes=tuple(replace(one, min_score=min_score) if one.label == label else one for one in self.classes),
         )
 
+    def with_scores_of(self, other: ClassSet) -> ClassSet:
+        """The same classes; those that the other set has too count as found from the same score on as there."""
+        scores = {known.label: known.min_score for known in other.classes}
+        classes = [replace(one, min_score=scores.get(one.label, one.min_score)) for one in self.classes]
+        return replace(self, classes=tuple(classes))
+
     def without(self, labels: Collection[str]) -> ClassSet:
         """The other classes; one that is not there is refused."""
         self._require_known(labels)

@@ -90,7 +90,7 @@ def replay(given: Mapping[str, Collection[str]], said: Sequence[Said]) -> Known:
     tags = {photo: set(words) for photo, words in given.items()}
     regions: dict[str, dict[str, Pointed]] = {}
     strangers: set[str] = set()
-    for one in _standing(said):
+    for one in standing(said):
         what = one.what
         if isinstance(what, Undo):
             continue
@@ -107,7 +107,7 @@ def replay(given: Mapping[str, Collection[str]], said: Sequence[Said]) -> Known:
     return Known({photo: frozenset(words) for photo, words in tags.items()}, known, tuple(sorted(strangers)))
 
 
-def _standing(said: Sequence[Said]) -> list[Said]:
+def standing(said: Sequence[Said]) -> list[Said]:
     """What is not undone, in its order."""
     undone: set[int] = set()
     for one in reversed(said):
@@ -133,16 +133,21 @@ def vouched_for(truth: Dataset, sizes: Mapping[str, Size], tags: Mapping[str, Co
     return said
 
 
-def require_region(what: Shows, features: FeatureStore) -> None:
-    """Refuse a box that is no box of the photo, and a row that it is not the box of."""
-    height, width = features.size(what.photo)
-    x0, y0, x1, y1 = what.box
+def require_inside(box: Box, size: Size, photo: str) -> None:
+    """Refuse a box that is no box of a photo of this size."""
+    height, width = size
+    x0, y0, x1, y1 = box
     if not (0 <= x0 < x1 <= width and 0 <= y0 < y1 <= height):
         raise RunError(
-            f"{what.box} is no box in {what.photo!r}.",
+            f"{box} is no box in {photo}.",
             f"x0 y0 x1 y1 with 0 ≤ x0 < x1 ≤ {width} and 0 ≤ y0 < y1 ≤ {height}",
             "draw it inside the photo.",
         )
+
+
+def require_region(what: Shows, features: FeatureStore) -> None:
+    """Refuse a box that is no box of the photo, and a row that it is not the box of."""
+    require_inside(what.box, features.size(what.photo), repr(what.photo))
     if what.row is None:
         return
     boxes = features.bag(what.photo).boxes

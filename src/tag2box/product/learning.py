@@ -72,7 +72,8 @@ class Lesson:
             if photo in self.regions:
                 known[place] = _row(bag, self.regions[photo])
             if photo in self.taken:
-                taken[place] = np.frombuffer(self.taken[photo], dtype=np.bool_)
+                rows = np.frombuffer(self.taken[photo], dtype=np.bool_)
+                taken[place] = np.pad(rows, (0, len(bag) - len(rows)))  # a drawn box is nobody else's
         return Clamps(known, taken=taken)
 
 

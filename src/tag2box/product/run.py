@@ -35,8 +35,8 @@ from tag2box.product.corrections import (
 )
 from tag2box.product.events import Listener, Unreadable, silent
 from tag2box.product.finding import ERROR_RATE, Found, find_classes, further_things, need_a_look
-from tag2box.product.learning import Region
 from tag2box.product.machines import HERE, Machines
+from tag2box.product.pointing import Pointing
 from tag2box.product.report import write_report
 from tag2box.product.run_files import (
     CORRECTIONS_NAME,
@@ -80,7 +80,7 @@ class Run:
         self.journal = Journal(folder / CORRECTIONS_NAME)
         self._lock: int | None = lock
         self._store: FeatureStore | None = None
-        self._drawn: dict[int, ProposalBag] = {}
+        self._pointing = Pointing(self._described)
 
     @classmethod
     def begin(cls, folder: Path, given: TagSet, model: Model, machines: Machines = HERE) -> Self:
@@ -162,10 +162,7 @@ class Run:
     def find(self, listen: Listener = silent) -> Found:
         """Find every thing in the photos that show it; classes that did not change are kept, and nothing is written."""
         known, features = self.known(), self._features()
-        regions = {
-            label: {photo: self._region(photo, pointed) for photo, pointed in places.items() if photo in features}
-            for label, places in known.regions.items()
-        }
+        regions = self._pointing.regions(known, features)
         teach = partial(self.machines.teach, self.model, features)
         with self.machines.connected():
             self.found = find_classes(
@@ -247,19 +244,15 @@ class Run:
         settings = dict(self.model.settings.of(DETECTOR))
         return digest_of(self.model.fingerprint, settings, tags, pointed, features.image_ids)
 
-    def _region(self, photo: str, pointed: Pointed) -> Region:
-        """The row that was pointed at, or what the extractor makes of the box that was drawn, kept for next time."""
-        if pointed.row is not None:
-            return pointed.row
-        if pointed.number not in self._drawn:
-            name = str(pointed.number)
-            with StoreWriter(self.folder / DRAWN_NAME, self._header) as writer:
-                if name not in writer:
-                    path = next(each.path for each in self.given.photos if each.name == photo)
-                    described = self.model.extractor.describe_boxes(path, name, [pointed.box])
-                    writer.append(described.bag, described.source_hash)
-            self._drawn[pointed.number] = FeatureStore(self.folder / DRAWN_NAME).bag(name)
-        return self._drawn[pointed.number]
+    def _described(self, photo: str, pointed: Pointed) -> ProposalBag:
+        """What the extractor makes of a box that was drawn, kept on the disk for next time."""
+        name = str(pointed.number)
+        with StoreWriter(self.folder / DRAWN_NAME, self._header) as writer:
+            if name not in writer:
+                path = next(each.path for each in self.given.photos if each.name == photo)
+                described = self.model.extractor.describe_boxes(path, name, [pointed.box])
+                writer.append(described.bag, described.source_hash)
+        return FeatureStore(self.folder / DRAWN_NAME).bag(name)
 
     def _clean(self, what: Correction) -> Correction:
         """The correction with a lawful tag; a region that is none of its photo is refused."""

@@ -1,12 +1,21 @@
 """Pictures, where people would rather look than read."""
 
 from tag2box.viz.charts import Curve, draw_curves, draw_losses, draw_shares, save_figure
-from tag2box.viz.drawings import detected_boxes, draw_detections, draw_photo, draw_sheet, drawing_paths
+from tag2box.viz.drawings import (
+    LONGEST,
+    detected_boxes,
+    draw_detections,
+    draw_photo,
+    draw_sheet,
+    drawing_paths,
+    picture_with,
+)
 from tag2box.viz.em import EmReplay, draw_em
 from tag2box.viz.pages import DrawnBox, OpenPhoto, PagePhoto, PageSection, write_page
 from tag2box.viz.palette import NEUTRAL, RIGHT, STEP, WRONG, class_colours
 
 __all__ = [
+    "LONGEST",
     "NEUTRAL",
     "RIGHT",
     "STEP",
@@ -27,6 +36,7 @@ __all__ = [
     "draw_shares",
     "draw_sheet",
     "drawing_paths",
+    "picture_with",
     "save_figure",
     "write_page",
 ]

@@ -14,9 +14,10 @@ from pathlib import Path
 from typing import cast
 
 import numpy as np
+import numpy.typing as npt
 from PIL import Image, ImageDraw, ImageFont
 
-from tag2box.boxes import box_overlaps
+from tag2box.boxes import Size, box_overlaps
 from tag2box.errors import InputError
 from tag2box.files import replacing
 from tag2box.types import Detections
@@ -31,6 +32,8 @@ MOST_LINES = 4
 """Lines of words at one box; where there are more, the last says how many."""
 SMALLEST_TEXT, TEXT_SHARE = 13, 0.024
 """Pixels of the words' size: no fewer, or this share of the picture's mean side."""
+PALE = 0.4
+"""How much is seen of a faint box."""
 JPEG_ENDINGS = {".jpg", ".jpeg"}
 TILE, GAP, COLUMNS = (220, 165), 6, 6
 
@@ -112,20 +115,35 @@ def draw_sheet(path: Path, photos: Sequence[PagePhoto], open_photo: OpenPhoto, c
         sheet.save(temporary, format="PNG")
 
 
+def picture_with(
+    pixels: npt.NDArray[np.uint8], size: Size, boxes: Sequence[DrawnBox], faint: Sequence[DrawnBox] = ()
+) -> Image.Image:
+    """Pixels of a photo, whose full height and width are ``size``, with its boxes, and pale ones below them."""
+    picture = Image.fromarray(pixels)
+    if faint:
+        below = picture.copy()
+        _draw_boxes(below, size, faint)
+        picture = Image.blend(picture, below, PALE)
+    _draw_boxes(picture, size, boxes)
+    return picture
+
+
 def _drawn(photo: PagePhoto, most: int, open_photo: OpenPhoto) -> Image.Image:
-    """The photo with its boxes, the first on top, and then the words, so that no line crosses them."""
-    picture = Image.fromarray(open_photo(photo.path, photo.longest(most)))
+    return picture_with(open_photo(photo.path, photo.longest(most)), (photo.height, photo.width), photo.boxes)
+
+
+def _draw_boxes(picture: Image.Image, size: Size, boxes: Sequence[DrawnBox]) -> None:
+    """Draw the boxes, the first on top, and then the words, so that no line crosses them."""
     pen = ImageDraw.Draw(picture)
     font = _font(max(SMALLEST_TEXT, round(TEXT_SHARE * (picture.width * picture.height) ** 0.5)))
     line = max(3, round(font.size / 7))
-    scale = np.array([picture.width / photo.width, picture.height / photo.height] * 2)
-    places: list[Place] = [tuple((drawn.box * scale).tolist()) for drawn in photo.boxes]
-    for (x0, y0, x1, y1), drawn in reversed(list(zip(places, photo.boxes, strict=True))):
+    scale = np.array([picture.width / size[1], picture.height / size[0]] * 2)
+    places: list[Place] = [tuple((drawn.box * scale).tolist()) for drawn in boxes]
+    for (x0, y0, x1, y1), drawn in reversed(list(zip(places, boxes, strict=True))):
         x1, y1 = max(x0, x1 - 1), max(y0, y1 - 1)
         pen.rectangle((x0 - 1, y0 - 1, x1 + 1, y1 + 1), outline=BLACK, width=line + 2)
         pen.rectangle((x0, y0, x1, y1), outline=drawn.colour, width=line)
-    _write_all(picture, list(zip(places, map(_lines, photo.boxes), strict=True)), font)
-    return picture
+    _write_all(picture, list(zip(places, map(_lines, boxes), strict=True)), font)
 
 
 def _lines(drawn: DrawnBox) -> Lines:
