@@ -88,10 +88,10 @@ def test_without_patience_there_is_a_bound_and_no_proof() -> None:
 
 
 def test_messages_leave_the_energy_of_every_choice_as_it_was() -> None:
-    from tag2box.methods.rivals.best_first import _reparameterized
+    from tag2box.methods.rivals.best_first import reparameterized
 
     energy = random_energy(1, (3, 4, 3))
-    costs = _reparameterized(energy, Trws(rounds=3).passed(energy).messages)
+    costs = reparameterized(energy, Trws(rounds=3).passed(energy).messages)
     for choice in product(range(3), range(4), range(3)):
         assert sum(costs[i, j][choice[i], choice[j]] for i, j in costs) == pytest.approx(energy.of(choice))
 

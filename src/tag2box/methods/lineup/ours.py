@@ -54,7 +54,7 @@ SCENE_GRID = {
 GAUSSIAN_GRID = {"sigma": (0.7, 1.0, 1.5, 2.0, 3.0, 5.0), "background_weight": (0.03, 0.1, 0.3, 1.0, 3.0)}
 RULE_GRID = {"background_factor": (1.0, 2.0, 4.0, 8.0, 16.0, 32.0)}
 """How much more the background weighs where a rule updates κ, and makes it ten times as large as the constant"""
-HEAD_GRID = {"tau": (1.25, 2.5, 5.0, 10.0, 20.0), "balanced": (0.0, 1.0)}
+HEAD_GRID = {"tau": (0.3, 0.6, 1.25, 2.5, 5.0, 10.0, 20.0), "balanced": (0.0, 1.0)}
 
 
 def _written(known: Knowledge, chosen: Chosen) -> VmfMil:

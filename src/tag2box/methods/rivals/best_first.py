@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import heapq
 from dataclasses import dataclass, field
-from itertools import count
 from typing import final
 
 import numpy as np
@@ -32,34 +31,27 @@ class BestFirst:
         best, messages = self.start.passed(energy)
         if best.bound >= best.energy - _slack(best.energy):
             return best
-        costs = _reparameterized(energy, messages)
-        least = {pair: float(values.min()) for pair, values in costs.items()}
-        ahead = [
-            sum(least[i, j] for i in range(k, len(energy)) for j in range(i + 1, len(energy)))
-            for k in range(len(energy) + 1)
-        ]  # bound of all pairs of images from k on
-        number = count()
-        first = _bounds(costs, len(energy), (), ahead)
-        waiting: list[tuple[float, int, tuple[int, ...]]] = [
-            (float(bound), next(number), (row,)) for row, bound in enumerate(first.tolist()) if bound < best.energy
-        ]
-        heapq.heapify(waiting)
+        pairs = _Pairs.of(energy, messages)
+        waiting: list[tuple[float, tuple[int, ...]]] = []
+        _wait(waiting, (), pairs.bounds(()), best)
         for _ in range(self.patience):
             if not waiting or waiting[0][0] >= best.energy - _slack(best.energy):
                 return Choice(best.rows, best.energy, best.energy)
-            _, _, rows = heapq.heappop(waiting)
-            bounds = _bounds(costs, len(energy), rows, ahead)
-            if len(rows) + 1 == len(energy):
-                chosen = np.array([*rows, int(bounds.argmin())], dtype=np.int64)
-                found = energy.of(chosen)
-                if found < best.energy:
-                    best = Choice(chosen, found, best.bound)
+            _, rows = heapq.heappop(waiting)
+            bounds = pairs.bounds(rows)
+            if len(rows) + 1 < len(energy):
+                _wait(waiting, rows, bounds, best)
                 continue
-            for row in np.flatnonzero(bounds < best.energy).tolist():
-                heapq.heappush(waiting, (float(bounds[row]), next(number), (*rows, row)))
-        return Choice(
-            best.rows, best.energy, max(best.bound, min(waiting[0][0], best.energy)) if waiting else best.energy
-        )
+            chosen = np.array([*rows, int(bounds.argmin())], dtype=np.int64)
+            best = min(best, Choice(chosen, energy.of(chosen), best.bound), key=lambda choice: choice.energy)
+        least = min(waiting[0][0], best.energy) if waiting else best.energy
+        return Choice(best.rows, best.energy, max(best.bound, least))
+
+
+def _wait(waiting: list[tuple[float, tuple[int, ...]]], rows: tuple[int, ...], bounds: Array, best: Choice) -> None:
+    """Let all partial choices wait that go on from ``rows`` and may still be better than the best."""
+    for row in np.flatnonzero(bounds < best.energy).tolist():
+        heapq.heappush(waiting, (float(bounds[row]), (*rows, row)))
 
 
 def _slack(energy: float) -> float:
@@ -67,7 +59,44 @@ def _slack(energy: float) -> float:
     return 1e-5 * max(1.0, abs(energy))
 
 
-def _reparameterized(energy: Energy, messages: Messages) -> dict[tuple[int, int], Array]:
+@final
+@dataclass(frozen=True, eq=False)
+class _Pairs:
+    """The energy as a sum over pairs of images alone, and what it is at least."""
+
+    costs: dict[tuple[int, int], Array]
+    """(n_i, n_j) of every two images"""
+    sizes: tuple[int, ...]
+    """(K) numbers of regions"""
+    ahead: tuple[float, ...]
+    """Least sum of all pairs of images from each image on"""
+
+    @classmethod
+    def of(cls, energy: Energy, messages: Messages) -> _Pairs:
+        """Of an energy, made tight by messages."""
+        costs, images = reparameterized(energy, messages), range(len(energy))
+        least = {pair: float(values.min()) for pair, values in costs.items()}
+        ahead = [sum(value for (i, _), value in least.items() if i >= k) for k in (*images, len(energy))]
+        return cls(costs, tuple(map(len, energy.alone)), tuple(ahead))
+
+    def bounds(self, rows: tuple[int, ...]) -> Array:
+        """(n_k,) lower bounds of all choices that begin with ``rows`` and have each row of the next image k."""
+        k = len(rows)
+        fixed = sum(self.costs[i, j][rows[i], rows[j]] for i in range(k) for j in range(i + 1, k))
+        total = self._given(rows, k) + fixed
+        for later in range(k + 1, len(self.sizes)):
+            total += (self.costs[k, later] + self._given(rows, later)).min(axis=1)
+        return total + self.ahead[k + 1]
+
+    def _given(self, rows: tuple[int, ...], image: int) -> Array:
+        """(n,) what speaks against each region of an image, given what is chosen in those before."""
+        total = np.zeros(self.sizes[image])
+        for i, row in enumerate(rows):
+            total += self.costs[i, image][row]
+        return total
+
+
+def reparameterized(energy: Energy, messages: Messages) -> dict[tuple[int, int], Array]:
     """(n_i, n_j) of every two images, into which all is put that speaks against a region alone.
 
     The sum over all pairs is the energy, whatever the messages are.
@@ -81,22 +110,3 @@ def _reparameterized(energy: Energy, messages: Messages) -> dict[tuple[int, int]
         (i, j): values + (shares[i] - messages[j, i])[:, None] + (shares[j] - messages[i, j])
         for (i, j), values in energy.tables.items()
     }
-
-
-def _bounds(costs: dict[tuple[int, int], Array], size: int, rows: tuple[int, ...], ahead: list[float]) -> Array:
-    """(n_k,) lower bounds of all choices that begin with ``rows`` and have each row of the next image k."""
-    k = len(rows)
-    total = np.zeros(_rows_of(costs, k))
-    for i, row in enumerate(rows):
-        total += costs[i, k][row]
-    total += sum(costs[i, j][rows[i], rows[j]] for i in range(k) for j in range(i + 1, k))
-    for later in range(k + 1, size):
-        given: Array | float = 0.0
-        for i, row in enumerate(rows):
-            given = given + costs[i, later][row]
-        total += (costs[k, later] + given).min(axis=1)
-    return total + ahead[k + 1]
-
-
-def _rows_of(costs: dict[tuple[int, int], Array], k: int) -> int:
-    return costs[k, k + 1].shape[0] if (k, k + 1) in costs else costs[k - 1, k].shape[1]
