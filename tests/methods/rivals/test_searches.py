@@ -9,6 +9,7 @@ import pytest
 
 from samples import some_relations
 from tag2box.methods.rivals import BestFirst, Choice, Energy, GreedyTree, Search, Trws
+from tag2box.methods.rivals.best_first import _Pairs, reparameterized
 from tag2box.types import ProposalBag
 from tag2box.worlds import World, plant_task
 
@@ -88,12 +89,24 @@ def test_without_patience_there_is_a_bound_and_no_proof() -> None:
 
 
 def test_messages_leave_the_energy_of_every_choice_as_it_was() -> None:
-    from tag2box.methods.rivals.best_first import reparameterized
-
     energy = random_energy(1, (3, 4, 3))
     costs = reparameterized(energy, Trws(rounds=3).passed(energy).messages)
     for choice in product(range(3), range(4), range(3)):
         assert sum(costs[i, j][choice[i], choice[j]] for i, j in costs) == pytest.approx(energy.of(choice))
+
+
+def test_no_choice_is_below_the_bound_of_its_beginning() -> None:
+    for seed in range(5):
+        energy = random_energy(seed, (3, 4, 3, 2))
+        pairs = _Pairs.of(energy, Trws(rounds=2).passed(energy).messages)
+        for begun in ((), (1,), (2, 3), (0, 1, 2)):
+            bounds = pairs.bounds(begun)
+            for row, bound in enumerate(bounds):
+                rest = product(*(range(size) for size in (3, 4, 3, 2)[len(begun) + 1 :]))
+                best = min(energy.of([*begun, row, *others]) for others in rest)
+                assert bound <= best + 1e-9
+                if len(begun) == 3:
+                    assert bound == pytest.approx(best)
 
 
 def test_on_planted_tasks_greedy_is_never_below_messages_nor_these_below_astar() -> None:

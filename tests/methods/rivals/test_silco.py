@@ -23,6 +23,8 @@ def test_where_the_thing_is_in_an_image_the_others_say() -> None:
     for place, bag in enumerate(bags):
         others = Silco(NETWORK).learn(bags[:place] + bags[place + 1 :], [], rng())
         assert found.localization.rows[place] == int(others.score(bag).argmax())
+        assert found.localization.scores[place] == pytest.approx(float(others.score(bag).max()), rel=1e-4)
+        assert found.localization.scores[place] != pytest.approx(float(found.score(bag).max()), rel=1e-4)
 
 
 def test_the_order_of_images_does_not_count() -> None:

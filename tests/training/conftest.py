@@ -1,4 +1,4 @@
-"""What all tests of the detector share."""
+"""What all tests of training share."""
 
 from __future__ import annotations
 
