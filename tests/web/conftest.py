@@ -64,12 +64,17 @@ def empty_client(empty: Studio) -> TestClient:
 
 
 @pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
+def chromium() -> str:
     """A Chromium that is there: CHROMIUM names it, or it is found by its name."""
-    path = os.environ.get("CHROMIUM") or shutil.which("chromium")
-    if not path or not Path(path).exists():
+    path = os.environ.get("CHROMIUM") or shutil.which("chromium") or ""
+    if not Path(path).is_file():
         pytest.skip("no Chromium is installed: apt-get install chromium, or name one in CHROMIUM")
-    with sync_playwright() as api, api.chromium.launch(executable_path=path) as found:
+    return path
+
+
+@pytest.fixture(scope="session")
+def browser(chromium: str) -> Iterator[Browser]:
+    with sync_playwright() as api, api.chromium.launch(executable_path=chromium) as found:
         yield found
 
 

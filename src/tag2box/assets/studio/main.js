@@ -82,6 +82,15 @@ function paintProgress(progress, busy) {
   find("progress-words").textContent = progress ? `${progress.title}: ${progress.done} of ${progress.total}${left}` : "Finding …";
 }
 
+/** How many photos changed and were not looked at since. */
+function paintChanges() {
+  const count = new Set([...moved].map((one) => one.slice(0, one.indexOf(" ")))).size;
+  for (const id of ["changes", "photo-changes"]) {
+    find(id).hidden = !count;
+    find(id).textContent = `${counted(count, "photo")} changed`;
+  }
+}
+
 /** @param {{photo: string, label: string}[]} places */
 async function solved(places) {
   const before = [...moved].map((one) => one.slice(0, one.indexOf(" ")));
@@ -91,6 +100,7 @@ async function solved(places) {
   const ids = [...new Set(places.map((one) => one.photo))];
   grid.paintSome([...before, ...ids]);
   grid.flash(ids);
+  paintChanges();
   if (view.about && (view.about.undo || places.length)) say(ids.length ? `${counted(ids.length, "photo")} changed.` : "No other photo changed.");
 }
 
@@ -120,6 +130,7 @@ function attend() {
   find("open-help").addEventListener("click", acts.help);
   find("close-help").addEventListener("click", () => find("help").close());
   find("find").addEventListener("click", () => post("/find").then(refresh, (error) => say(error.message)));
+  find("changes").addEventListener("click", () => { find("filter-state").value = view.state = "moved"; grid.arrange(); });
   find("filter-state").addEventListener("change", () => { view.state = find("filter-state").value; grid.arrange(); });
   find("filter-doubt").addEventListener("input", () => { view.doubt = Number(find("filter-doubt").value); find("doubt-value").textContent = percent(view.doubt); grid.arrange(); });
   find("help-keys").replaceChildren(...keys.KEYS.map(([key, words]) => {
@@ -146,6 +157,7 @@ function closed(id) {
 /** Somebody looks at a photo: its change is no news any more. @param {string} id */
 function looked(id) {
   for (const one of [...moved]) if (one.startsWith(`${id} `)) moved.delete(one);
+  paintChanges();
   grid.paintSome([id]);
 }
 

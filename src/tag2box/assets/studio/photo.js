@@ -14,6 +14,7 @@ const dialog = /** @type {HTMLDialogElement} */ (find("photo"));
 const stage = /** @type {HTMLElement} */ (find("stage")), frame = /** @type {HTMLElement} */ (find("frame"));
 const svg = /** @type {SVGSVGElement} */ (find("boxes")), names = /** @type {HTMLElement} */ (find("names"));
 const CLICK = 4; // pixels that a click may move
+const NEAR = 7; // pixels from an outline that still mean it
 const LEAST = 4; // pixels of a photo that a drawn box has at least
 
 /** @type {{id: string, label: string, offers: Offer[], drawing: Box | null, byKeys: boolean, zoom: number, x: number, y: number, ids: string[]}} */
@@ -140,8 +141,8 @@ async function correct(what, done) {
     now.drawing = null;
     now.byKeys = false;
   }
-  await outside.refresh();
   outside.say(`${done} Saved.`);
+  await outside.refresh();
   paint();
   return true;
 }
@@ -218,12 +219,20 @@ function at(event) {
   return [inside((event.clientX - box.left) / box.width, 1) * (one?.width ?? 0), inside((event.clientY - box.top) / box.height, 1) * (one?.height ?? 0)];
 }
 
-/** The smallest other place under a point. @param {[number, number]} point @returns {number} */
-function offerAt([x, y]) {
-  const area = /** @param {Offer} one */ (one) => (one.box[2] - one.box[0]) * (one.box[3] - one.box[1]);
-  const hit = offers().map((one, place) => ({ one, place })).filter(({ one: { box } }) => box[0] <= x && x <= box[2] && box[1] <= y && y <= box[3]);
-  hit.sort((a, b) => area(a.one) - area(b.one));
-  return hit[0]?.place ?? -1;
+/** How far a point is from the outline of a box, on the screen. @param {[number, number]} point @param {Box} box */
+function fromOutline([x, y], [x0, y0, x1, y1]) {
+  const beside = Math.max(x0 - x, x - x1, y0 - y, y - y1);
+  const apart = beside > 0 ? beside : Math.min(x - x0, x1 - x, y - y0, y1 - y);
+  return apart * svg.getBoundingClientRect().width / (photo()?.width || 1);
+}
+
+/** The other place whose outline is under a point, or the likeliest one around it. @param {[number, number]} point @returns {number} */
+function offerAt(point) {
+  const apart = offers().map((one) => fromOutline(point, one.box));
+  const nearest = apart.indexOf(Math.min(...apart));
+  if ((apart[nearest] ?? Infinity) <= NEAR) return nearest;
+  const [x, y] = point;
+  return offers().findIndex(({ box }) => box[0] <= x && x <= box[2] && box[1] <= y && y <= box[3]);
 }
 
 export function drawByKeys() {
