@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, final
@@ -71,9 +71,14 @@ def photo_id(name: str) -> str:
 
 def photo_entries(view: View) -> dict[str, Entry]:
     """Every photo by its id, in the order of their names."""
-    words = _last_words(view.said)
+    words: dict[str, dict[str, Said]] = defaultdict(dict)
+    for (photo, label), one in _last_words(view.said).items():
+        words[photo][label] = one
     found = view.found.boxes() if view.found is not None else {}
-    return {photo_id(photo.name): _photo_entry(photo.name, view, words, found) for photo in view.photos}
+    return {
+        photo_id(photo.name): _photo_entry(photo.name, view, words.get(photo.name, {}), found.get(photo.name, ()))
+        for photo in view.photos
+    }
 
 
 def class_entries(view: View) -> list[Entry]:
@@ -129,11 +134,11 @@ def _last_words(said: Sequence[Said]) -> dict[Place, Said]:
     return {(one.what.photo, one.what.label): one for one in standing(said) if not isinstance(one.what, Undo)}
 
 
-def _photo_entry(name: str, view: View, words: Mapping[Place, Said], found: Mapping[str, Sequence[FoundBox]]) -> Entry:
+def _photo_entry(name: str, view: View, words: Mapping[str, Said], found: Sequence[FoundBox]) -> Entry:
     height, width = view.sizes.get(name, (0, 0))
     tags = sorted(view.known.tags[name])
-    by_label = {box.label: box for box in found.get(name, ())}
-    boxes = [_box_entry(label, words.get((name, label)), by_label.get(label)) for label in tags]
+    by_label = {box.label: box for box in found}
+    boxes = [_box_entry(label, words.get(label), by_label.get(label)) for label in tags]
     return {
         "id": photo_id(name),
         "name": view.keepsakes.titles.get(name, name),
@@ -142,9 +147,7 @@ def _photo_entry(name: str, view: View, words: Mapping[Place, Said], found: Mapp
         "readable": name not in view.unreadable,
         "tags": tags,
         "boxes": [box for box in boxes if box is not None],
-        "absent": sorted(
-            label for (photo, label), one in words.items() if photo == name and isinstance(one.what, ShowsNot)
-        ),
+        "absent": sorted(label for label, one in words.items() if isinstance(one.what, ShowsNot)),
     }
 
 

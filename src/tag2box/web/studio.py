@@ -244,8 +244,11 @@ class Studio:
 
     def _view(self) -> View:
         run = self.run
+        wrong = [error.wrong for error in run.unreadable]
         unreadable = [
-            photo.name for photo in run.given.photos if any(str(photo.path) in e.wrong for e in run.unreadable)
+            photo.name
+            for photo in (run.given.photos if wrong else ())
+            if any(words.startswith(f"photo {photo.path} cannot be read") for words in wrong)
         ]
         said = run.journal.said()
         return View(run.given.photos, run.known(), said, run.found, run.sizes(), unreadable, self.keepsakes)
