@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from concurrent.futures import CancelledError
 from pathlib import Path
 
 import numpy as np
@@ -27,12 +28,12 @@ from tag2box.web.worker import Worker
 
 def test_what_people_say_goes_before_long_work() -> None:
     order: list[str] = []
-    begun = threading.Event()
+    begun = threading.Semaphore(0)
 
     def long_work() -> bool:
         if "end" in order:
             return False
-        begun.set()
+        begun.release()
         while not worker.wanted:
             time.sleep(0.001)
         order.append("stopped")
@@ -40,10 +41,9 @@ def test_what_people_say_goes_before_long_work() -> None:
 
     worker = Worker(long_work)
     worker.start()
-    begun.wait(5)
+    assert begun.acquire(timeout=5)
     assert worker.do(lambda: order.append("said")).result(5) is None
-    begun.clear()
-    begun.wait(5)  # and it goes on
+    assert begun.acquire(timeout=5)  # it goes on
     worker.do(lambda: order.append("end")).result(5)
     worker.end(5)
     assert order == ["stopped", "said", "stopped", "end"]
@@ -56,6 +56,8 @@ def test_a_job_that_fails_tells_who_asked_and_the_next_is_done() -> None:
         worker.do(lambda: 1 // 0).result(5)
     assert worker.do(lambda: 7).result(5) == 7
     worker.end(5)
+    with pytest.raises(CancelledError):
+        worker.do(lambda: 7).result(5)
 
 
 def test_a_correction_stops_the_search_is_kept_and_the_search_goes_on(studio: Studio) -> None:

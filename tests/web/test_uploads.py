@@ -7,6 +7,7 @@ import signal
 import struct
 import time
 import zlib
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -150,3 +151,18 @@ def test_what_is_shown_is_upright_small_and_has_no_metadata(tmp_path: Path) -> N
     assert made.size == (160, 240)
     assert b"where I live" not in content
     assert not made.getexif()
+
+
+def test_who_waits_for_a_decoder_is_let_go_when_the_studio_ends() -> None:
+    child = Child(patience=60.0)
+    assert child.ask(abs, -1) == 1
+    with ThreadPoolExecutor() as pool:
+        waiting = pool.submit(child.ask, time.sleep, 60.0)
+        time.sleep(0.2)
+        began = time.monotonic()
+        child.close()
+        with pytest.raises(PhotoError, match="broke down"):
+            waiting.result(5)
+        assert time.monotonic() - began < 2.0
+    with pytest.raises(PhotoError):
+        child.ask(abs, -1)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from importlib.resources import files
 from typing import Any, TypeVar, final
 
@@ -21,7 +22,7 @@ from tag2box.errors import InputError
 from tag2box.web.bodies import body_of, ids_of, json_of, label_of, share_of, title_of, word_of
 from tag2box.web.offers import WRITABLE, class_file, classes_of, detections_in, export_zip, film_of, other_places
 from tag2box.web.studio import Studio
-from tag2box.web.uploads import MOST_BYTES, arriving, take
+from tag2box.web.uploads import MOST_BYTES, Arrived, arrived, arriving, take
 
 T = TypeVar("T")
 KINDS_OF_ASSETS = {"css": "text/css", "js": "text/javascript", "html": "text/html", "svg": "image/svg+xml"}
@@ -58,7 +59,14 @@ def make_app(studio: Studio) -> Starlette:
         InputError: _refused,
         HTTPException: _http_error,
     }
-    return Starlette(routes=routes, middleware=[Middleware(GZipMiddleware)], exception_handlers=handlers)
+
+    @asynccontextmanager
+    async def open_until_the_end(_app: Starlette) -> AsyncIterator[None]:
+        yield
+        studio.close()  # here already: what waits for it in other threads would keep the server
+
+    middleware = [Middleware(GZipMiddleware)]
+    return Starlette(routes=routes, middleware=middleware, exception_handlers=handlers, lifespan=open_until_the_end)
 
 
 async def _refused(_request: Request, error: Exception) -> Response:
@@ -168,16 +176,15 @@ class Desk:
         """Take a photo into the run."""
         title = title_of(request.path_params["name"])
         tags = clean_tags(split_tags(request.query_params.get("tags", "")), "the tags of the photo")
-        async with self._uploads:
-            content = await body_of(request, MOST_BYTES)
-            key = await asyncio.to_thread(self._take, content, title, tags)
+        async with self._arriving(request) as given:
+            key = await self._done(lambda: take(self.studio, given, title, tags))
         return self._answer({"photo": key})
 
     async def detect(self, request: Request) -> Response:
         """What of the learned classes is in a photo that is not of the run."""
-        async with self._uploads:
-            content = await body_of(request, MOST_BYTES)
-            return JSONResponse(await asyncio.to_thread(self._detect, content), headers=NOT_KEPT)
+        async with self._arriving(request) as given:
+            seen = await self._done(lambda: detections_in(self.studio.run, self._known(), given.path))
+        return JSONResponse(seen, headers=NOT_KEPT)
 
     async def export(self, request: Request) -> Response:
         """Photos and boxes for another tool."""
@@ -199,15 +206,13 @@ class Desk:
     def _answer(self, more: dict[str, Any]) -> Response:
         return JSONResponse({"number": self.studio.snapshot.number, **more}, headers=NOT_KEPT)
 
-    def _take(self, content: bytes, title: str, tags: frozenset[str]) -> str:
-        studio = self.studio
-        with arriving(studio.run.folder, content, studio.child) as arrived:
-            return studio.do(lambda: take(studio, arrived, title, tags)).result()
-
-    def _detect(self, content: bytes) -> dict[str, Any]:
-        studio = self.studio
-        with arriving(studio.run.folder, content, studio.child) as arrived:
-            return studio.do(lambda: detections_in(studio.run, self._known(), arrived.path)).result()
+    @asynccontextmanager
+    async def _arriving(self, request: Request) -> AsyncIterator[Arrived]:
+        """The photo that is the body of a request."""
+        async with self._uploads:
+            content = await body_of(request, MOST_BYTES)
+            with arriving(self.studio.run.folder, content) as path:
+                yield await asyncio.to_thread(arrived, path, content, self.studio.child)
 
     def _known(self) -> Any:
         self.studio.found()

@@ -83,12 +83,13 @@ class Child:
         self._lock = Lock()
         self._process: SpawnProcess | None = None
         self._pipe: Connection | None = None
+        self._closed = False
 
     def ask(self, function: Callable[..., Any], *arguments: Any) -> Any:
         """What the function gives; PhotoError with the reason if it raises, dies or takes too long."""
         with self._lock:
-            pipe = self._started()
             try:
+                pipe = self._started()
                 pipe.send((function, arguments))
                 if not pipe.poll(self._patience):
                     raise TimeoutError(f"it takes longer than {self._patience:.0f} s")
@@ -106,11 +107,17 @@ class Child:
         return answer
 
     def close(self) -> None:
-        """End the process, at once."""
+        """End the process at once, whatever it is at; nothing is asked of it any more."""
+        self._closed = True
+        process = self._process
+        if process is not None:
+            process.kill()
         with self._lock:
             self._kill()
 
     def _started(self) -> Connection:
+        if self._closed:
+            raise EOFError
         if self._pipe is None or self._process is None or not self._process.is_alive():
             self._kill()
             context = multiprocessing.get_context("spawn")

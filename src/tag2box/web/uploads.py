@@ -35,18 +35,23 @@ class Arrived(NamedTuple):
 
 
 @contextmanager
-def arriving(folder: Path, content: bytes, child: Child) -> Iterator[Arrived]:
-    """The photo that the bytes are, in a file for as long as it takes; what is no photo is refused."""
+def arriving(folder: Path, content: bytes) -> Iterator[Path]:
+    """The bytes in a file for as long as it takes; what can be no photo is refused."""
     _require_known_kind(content)
     path = folder / f".{secrets.token_hex(8)}{TEMPORARY_SUFFIX}"
     try:
         path.write_bytes(content)
-        yield Arrived(path, hashlib.sha256(content).hexdigest(), child.ask(inspect, path))
+        yield path
     finally:
         path.unlink(missing_ok=True)
 
 
-def take(studio: Studio, arrived: Arrived, title: str, tags: frozenset[str]) -> str:
+def arrived(path: Path, content: bytes, child: Child) -> Arrived:
+    """The photo in a file; what is none is refused."""
+    return Arrived(path, hashlib.sha256(content).hexdigest(), child.ask(inspect, path))
+
+
+def take(studio: Studio, given: Arrived, title: str, tags: frozenset[str]) -> str:
     """Add a photo to the run, under a name made from its bytes; its id. One that is there already stays as it is."""
     run = studio.run
     if not studio.may_add:
@@ -55,14 +60,14 @@ def take(studio: Studio, arrived: Arrived, title: str, tags: frozenset[str]) -> 
             "a studio that was started without photos",
             "put the photo into that folder and start the studio again.",
         )
-    name = f"{arrived.digest[:32]}{ENDINGS[arrived.what.format]}"
+    name = f"{given.digest[:32]}{ENDINGS[given.what.format]}"
     if name in {photo.name for photo in run.given.photos}:
         return photo_id(name)
     if len(run.given.photos) >= MOST_PHOTOS:
         raise RunError(f"the run has {MOST_PHOTOS:,} photos.", "no more than that", "use tag2box localize.")
     path = run.given.folder / name
     run.given.folder.mkdir(exist_ok=True)
-    arrived.path.replace(path)
+    given.path.replace(path)
     sync(path)
     add_photos(run, [TaggedPhoto(name, path, tags)])
     studio.photo_came(name, title)

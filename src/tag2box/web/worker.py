@@ -27,9 +27,12 @@ class Worker:
         self._thread.start()
 
     def do(self, job: Callable[[], T]) -> Future[T]:
-        """What a job gives, later."""
+        """What a job gives, later; after the end nothing is done any more."""
         future: Future[T] = Future()
-        self._asked.put(lambda: _settle(future, job))
+        if self._ending:
+            future.cancel()
+        else:
+            self._asked.put(lambda: _settle(future, job))
         return future
 
     @property

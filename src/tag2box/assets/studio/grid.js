@@ -16,7 +16,7 @@ function caption(photo) {
   if (!photo.readable) return "cannot be read";
   const words = photo.boxes.map((box) => {
     if (box.said !== "unseen") return `${box.label} ${box.said === "accepted" ? "✓" : "✎"}`;
-    return box.suspect ? `${box.label}? ${percent(box.absence)} not there` : `${box.label} ${percent(1 - box.doubt)} right`;
+    return box.suspect ? `${box.label}? ${percent(box.absence)} not there` : `${box.label} ${percent(1 - box.doubt)}\u00a0right`;
   });
   const lost = photo.tags.filter((label) => !photo.boxes.some((box) => box.label === label));
   return [...words, ...lost, ...photo.absent.map((label) => `no ${label}`)].join(" · ") || "no tag";

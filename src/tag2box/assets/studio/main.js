@@ -54,8 +54,10 @@ function paintHeader() {
   const { counts } = about;
   find("title").textContent = about.title;
   document.title = `${about.title} · tag2box studio`;
+  const said = ["accepted", "corrected", "absent"].filter((state) => counts[state]).map((state) => `${counts[state]} ${state === "absent" ? "not there" : state}`);
   const looked = (counts.accepted ?? 0) + (counts.corrected ?? 0) + (counts.absent ?? 0);
-  find("counts").textContent = `${counted(counts.photos ?? 0, "photo")}, ${counts.boxes === 1 ? "1 box" : `${counts.boxes ?? 0} boxes`}, ${looked} looked at (${counts.accepted ?? 0} accepted, ${counts.corrected ?? 0} corrected, ${counts.absent ?? 0} not there)`;
+  const boxes = counts.boxes === 1 ? "1 box" : `${counts.boxes ?? 0} boxes`;
+  find("counts").textContent = [counted(counts.photos ?? 0, "photo"), boxes, `${looked} looked at${said.length ? ` (${said.join(", ")})` : ""}`].join(", ");
   find("undo").disabled = !about.undo;
   find("redo").disabled = !about.redo;
   find("find").disabled = about.busy || !things.size;

@@ -67,6 +67,6 @@ export function isShown(photo) {
 export const shown = () => view.order.filter((id) => { const photo = photos.get(id); return photo && isShown(photo); });
 
 /** @param {number} share */
-export const percent = (share) => `${Math.round(100 * share)} %`;
+export const percent = (share) => `${Math.round(100 * share)}\u00a0%`;
 /** @param {number} count @param {string} word */
 export const counted = (count, word) => `${count.toLocaleString("en")} ${word}${count === 1 ? "" : "s"}`;
