@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import http.client
 import os
 import re
 import signal
@@ -58,7 +59,11 @@ def test_it_says_where_it_is_takes_another_port_if_need_be_and_ends_at_once(tmp_
     assert found
     wait_for(int(found[1]))
     assert status(f"http://127.0.0.1:{found[1]}/state") == 401
-    assert status(address) == 200
+    with urllib.request.urlopen(address, timeout=5) as welcome:
+        cookie = welcome.headers["set-cookie"].split(";")[0]
+    page = http.client.HTTPConnection("127.0.0.1", int(found[1]), timeout=5)
+    page.request("GET", "/events", headers={"cookie": cookie})
+    assert page.getresponse().readline() == b"retry: 1000\n"  # a page that listens, also at the end
     second = start(tmp_path / "own")
     _, words = second.communicate(timeout=30)
     assert second.returncode == 2
@@ -67,6 +72,7 @@ def test_it_says_where_it_is_takes_another_port_if_need_be_and_ends_at_once(tmp_
     studio.send_signal(signal.SIGINT)
     _, words = studio.communicate(timeout=10)
     assert time.monotonic() - began < 2.0
+    page.close()
     assert studio.returncode == 130
     assert words == "Stopped. What is done stays; the same command goes on from there.\n"
     assert (tmp_path / "own" / "run.json").is_file()

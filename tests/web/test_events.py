@@ -79,3 +79,14 @@ def test_a_silent_stream_says_that_it_is_there(monkeypatch: pytest.MonkeyPatch) 
         return [await anext(stream), await anext(stream)]
 
     assert asyncio.run(listen())[1] == ": still here\n\n"
+
+
+def test_streams_end_when_the_log_is_closed() -> None:
+    log = Events()
+
+    async def listen() -> list[str]:
+        loop = asyncio.get_running_loop()
+        loop.call_later(0.05, log.close)
+        return [text async for text in log.follow(log.mark)]
+
+    assert asyncio.run(asyncio.wait_for(listen(), 5)) == ["retry: 1000\n\n"]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 import time
-from concurrent.futures import CancelledError
 from pathlib import Path
 
 import numpy as np
@@ -56,7 +55,7 @@ def test_a_job_that_fails_tells_who_asked_and_the_next_is_done() -> None:
         worker.do(lambda: 1 // 0).result(5)
     assert worker.do(lambda: 7).result(5) == 7
     worker.end(5)
-    with pytest.raises(CancelledError):
+    with pytest.raises(RunError, match="is ending"):
         worker.do(lambda: 7).result(5)
 
 

@@ -106,12 +106,16 @@ class Child:
             )
         return answer
 
-    def close(self) -> None:
-        """End the process at once, whatever it is at; nothing is asked of it any more."""
+    def leave(self) -> None:
+        """Let nobody wait any longer; nothing is asked any more."""
         self._closed = True
         process = self._process
         if process is not None:
             process.kill()
+
+    def close(self) -> None:
+        """End the process at once, whatever it is at."""
+        self.leave()
         with self._lock:
             self._kill()
 

@@ -34,6 +34,7 @@ class Events:
         self._count = 0
         self._lock = Lock()
         self._readers: set[_Reader] = set()
+        self._closed = False
 
     @property
     def mark(self) -> str:
@@ -45,12 +46,12 @@ class Events:
         with self._lock:
             self._count += 1
             self._told.append(_event(self.mark, kind, body))
-            readers = list(self._readers)
-        for reader in readers:
-            try:
-                reader.loop.call_soon_threadsafe(reader.news.set)
-            except RuntimeError:  # its loop is closed
-                self._readers.discard(reader)
+        self._wake()
+
+    def close(self) -> None:
+        """Let all streams end."""
+        self._closed = True
+        self._wake()
 
     def since(self, mark: str) -> tuple[list[str], str]:
         """What was told after a mark, and the next mark; ``reload`` if that is not known any more."""
@@ -62,12 +63,12 @@ class Events:
             return told, self.mark
 
     async def follow(self, mark: str) -> AsyncIterator[str]:
-        """The stream for one page, which never ends by itself."""
+        """The stream for one page, which ends when the log is closed."""
         reader = _Reader(asyncio.get_running_loop(), asyncio.Event())
         self._readers.add(reader)
         yield "retry: 1000\n\n"
         try:
-            while True:
+            while not self._closed:
                 reader.news.clear()
                 told, mark = self.since(mark)
                 for one in told:
@@ -78,6 +79,13 @@ class Events:
                     yield ": still here\n\n"
         finally:
             self._readers.discard(reader)
+
+    def _wake(self) -> None:
+        for reader in list(self._readers):
+            try:
+                reader.loop.call_soon_threadsafe(reader.news.set)
+            except RuntimeError:  # its loop is closed
+                self._readers.discard(reader)
 
 
 def _event(mark: str, kind: str, body: Any) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import socket
+from types import FrameType
 from typing import NamedTuple, Self, final
 
 import uvicorn
@@ -41,12 +42,26 @@ def listen(port: int) -> Listening:
 
 
 @final
+class _Uvicorn(uvicorn.Server):
+    """Tells the studio at once that the end has come: pages that listen to events would keep the server."""
+
+    def __init__(self, config: uvicorn.Config, studio: Studio) -> None:
+        super().__init__(config)
+        self._studio = studio
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """What Ctrl-C does."""
+        self._studio.leave()
+        super().handle_exit(sig, frame)
+
+
+@final
 class Server:
     """Serves a studio until it is told to stop."""
 
     def __init__(self, studio: Studio, at: Listening) -> None:
         """Nothing is served yet."""
-        self._at = at
+        self._at, self._studio = at, studio
         self._gate = Gate(make_app(studio), at.port)
         config = uvicorn.Config(
             self._gate,
@@ -54,9 +69,9 @@ class Server:
             access_log=False,
             proxy_headers=False,
             server_header=False,
-            timeout_graceful_shutdown=1,  # a page that listens to events would keep it for ever
+            timeout_graceful_shutdown=1,
         )
-        self._server = uvicorn.Server(config)
+        self._server = _Uvicorn(config, studio)
 
     @property
     def address(self) -> str:
@@ -75,4 +90,5 @@ class Server:
 
     def stop(self) -> None:
         """End it from another thread."""
+        self._studio.leave()
         self._server.should_exit = True

@@ -62,8 +62,15 @@ class Studio:
         self._stale = self.busy = self._can_learn()
         self._worker.start()
 
+    def leave(self) -> None:
+        """Let everything come to its end, and wait for nothing; any thread may say so."""
+        self.events.close()
+        self._worker.leave()
+        self.child.leave()
+
     def close(self) -> None:
         """Leave long work where it is, and let others open the run."""
+        self.events.close()
         self._worker.end(PATIENCE)
         self.child.close()
         self.run.close()

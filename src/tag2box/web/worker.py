@@ -8,6 +8,8 @@ from queue import Empty, SimpleQueue
 from threading import Thread
 from typing import Any, TypeVar, final
 
+from tag2box.errors import RunError
+
 T = TypeVar("T")
 
 
@@ -27,10 +29,10 @@ class Worker:
         self._thread.start()
 
     def do(self, job: Callable[[], T]) -> Future[T]:
-        """What a job gives, later; after the end nothing is done any more."""
+        """What a job gives, later; when the end has come, it is refused."""
         future: Future[T] = Future()
         if self._ending:
-            future.cancel()
+            future.set_exception(RunError("the studio is ending.", "a studio that runs", "start it again."))
         else:
             self._asked.put(lambda: _settle(future, job))
         return future
@@ -40,10 +42,14 @@ class Worker:
         """Whether somebody waits, or the worker shall end."""
         return self._ending or not self._asked.empty()
 
-    def end(self, patience: float) -> None:
+    def leave(self) -> None:
         """Finish what was asked for and end; long work is left where it is."""
         self._ending = True
         self._asked.put(None)
+
+    def end(self, patience: float) -> None:
+        """The same, and wait for it."""
+        self.leave()
         if self._thread.is_alive():
             self._thread.join(patience)
 
