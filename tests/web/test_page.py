@@ -61,6 +61,19 @@ def drag(page: Page, box: list[float]) -> None:
     page.mouse.up()
 
 
+def touch_and_drag(page: Page, box: list[float]) -> None:
+    """Draw a box with a finger: the browser must not take the gesture for scrolling."""
+    frame = page.locator("#frame").bounding_box()
+    assert frame is not None
+    x0, y0, x1, y1 = (edge * frame["width"] / 80 for edge in box)
+    finger = page.context.new_cdp_session(page)
+    ways = [(x0, y0), (x0 + 2, (y0 + y1) / 2), (x1, y1)]  # straight down first
+    for kind, way in zip(("touchStart", "touchMove", "touchMove"), ways, strict=True):
+        points = [{"x": frame["x"] + way[0], "y": frame["y"] + way[1]}]
+        finger.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+    finger.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+
+
 def other_colour(page: Page) -> int:
     """0 if red is meant by the next correction, 1 if green: what the boxes are not on."""
     return 1 if box_in(page, "thing/0.png") == BOXES[0] else 0
@@ -236,7 +249,7 @@ def test_photos_are_given_found_and_tried(empty_page: Page, empty: Studio) -> No
     expect(page.locator("#try-boxes .accepted")).to_have_count(1)
 
 
-def test_on_a_telephone(browser: Browser, page: Page, studio: Studio) -> None:
+def test_on_a_telephone(page: Page, studio: Studio) -> None:
     """Nothing is wider than the screen; what is drawn with a finger counts."""
     page.set_viewport_size({"width": 390, "height": 844})
     wide = page.evaluate("document.documentElement.scrollWidth")
@@ -248,7 +261,7 @@ def test_on_a_telephone(browser: Browser, page: Page, studio: Studio) -> None:
         assert at["height"] >= 44
         assert at["x"] + at["width"] <= 390
         assert at["y"] + at["height"] <= 844
-    drag(page, [10, 10, 50, 40])
+    touch_and_drag(page, [10, 10, 50, 40])
     expect(page.locator("#photo-words")).to_have_text("You said where it is.")
     settle(studio)
     assert whats(studio) == [Shows]
