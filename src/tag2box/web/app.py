@@ -34,8 +34,24 @@ MOST_UPLOADS = 4
 
 def make_app(studio: Studio) -> Starlette:
     """The application; it has no door of its own, the gate is around it."""
-    desk = Desk(studio)
-    routes = [
+    handlers: dict[Any, Callable[[Request, Exception], Awaitable[Response]]] = {
+        InputError: _refused,
+        HTTPException: _http_error,
+    }
+
+    @asynccontextmanager
+    async def open_until_the_end(_app: Starlette) -> AsyncIterator[None]:
+        yield
+        studio.close()  # here already: what waits for it in other threads would keep the server
+
+    middleware = [Middleware(GZipMiddleware)]
+    return Starlette(
+        routes=_routes(Desk(studio)), middleware=middleware, exception_handlers=handlers, lifespan=open_until_the_end
+    )
+
+
+def _routes(desk: Desk) -> list[Route]:
+    return [
         Route("/", desk.page),
         Route("/assets/{name}", desk.asset),
         Route("/state", desk.state),
@@ -55,18 +71,6 @@ def make_app(studio: Studio) -> Starlette:
         Route("/export/{form}", desk.export),
         Route("/classes", desk.classes),
     ]
-    handlers: dict[Any, Callable[[Request, Exception], Awaitable[Response]]] = {
-        InputError: _refused,
-        HTTPException: _http_error,
-    }
-
-    @asynccontextmanager
-    async def open_until_the_end(_app: Starlette) -> AsyncIterator[None]:
-        yield
-        studio.close()  # here already: what waits for it in other threads would keep the server
-
-    middleware = [Middleware(GZipMiddleware)]
-    return Starlette(routes=routes, middleware=middleware, exception_handlers=handlers, lifespan=open_until_the_end)
 
 
 async def _refused(_request: Request, error: Exception) -> Response:
