@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import threading
 import time
 from pathlib import Path
@@ -10,6 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from starlette.testclient import TestClient
 
 from planted_studio import open_planted, settle
 from tag2box.errors import RunError
@@ -83,6 +86,24 @@ def test_a_bug_is_said_and_loses_nothing(studio: Studio, monkeypatch: pytest.Mon
     assert studio.trouble == BUG
     assert studio.run.journal.said()[0].what == Tag("pen/5.png", "mug")
     assert not studio.busy
+
+
+def test_a_full_disk_is_said_and_what_was_not_kept_is_not_shown(
+    client: TestClient, studio: Studio, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object, **__: object) -> int:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    key = photo_id("pen/5.png")
+    monkeypatch.setattr(studio.run, "correct", full)
+    answer = client.post("/correct", json={"photo": key, "label": "pen", "kind": "shows not"})
+    assert answer.status_code == 507
+    assert answer.json()["error"] == "the disk refuses: No space left on device."
+    assert studio.snapshot.photos[key]["absent"] == []
+    monkeypatch.setattr(studio.run, "find", full)
+    studio.do(studio.find).result(5)
+    settle(studio)
+    assert studio.trouble.startswith("The disk refuses: No space left on device.")
 
 
 def test_a_photo_that_cannot_be_read_is_marked_and_the_others_found(photos: Path, tmp_path: Path) -> None:

@@ -37,6 +37,7 @@ def make_app(studio: Studio) -> Starlette:
     handlers: dict[Any, Callable[[Request, Exception], Awaitable[Response]]] = {
         InputError: _refused,
         HTTPException: _http_error,
+        OSError: _disk_refuses,
     }
 
     @asynccontextmanager
@@ -84,6 +85,13 @@ async def _http_error(_request: Request, error: Exception) -> Response:
     if not isinstance(error, HTTPException):
         raise error
     return JSONResponse({"error": error.detail, "expected": "", "remedy": ""}, error.status_code, headers=NOT_KEPT)
+
+
+async def _disk_refuses(_request: Request, error: Exception) -> Response:
+    """What was to be kept is not kept, and that is said."""
+    reason = error.strerror if isinstance(error, OSError) and error.strerror else type(error).__name__
+    words = {"error": f"the disk refuses: {reason}.", "expected": "", "remedy": "Make room, and say it again."}
+    return JSONResponse(words, 507, headers=NOT_KEPT)
 
 
 @final

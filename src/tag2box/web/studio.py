@@ -207,8 +207,8 @@ class Studio:
             found = self.run.find(self._listen)
         except Stopped:
             return True
-        except InputError as error:
-            self.trouble = f"{error.wrong} {error.remedy}"
+        except (InputError, OSError) as error:
+            self.trouble = _words(error)
         except Exception:
             log.exception("the work on %s failed", self.run.folder)
             self.trouble = BUG
@@ -277,3 +277,10 @@ class Studio:
             "counts": dict(snapshot.counts),
             "classes": list(snapshot.classes),
         }
+
+
+def _words(error: InputError | OSError) -> str:
+    """What is wrong and what to do, for the page."""
+    if isinstance(error, InputError):
+        return f"{error.wrong} {error.remedy}"
+    return f"The disk refuses: {error.strerror or error}. Make room, and press Find again."
