@@ -57,6 +57,14 @@ def test_photos_are_dropped_tagged_and_found(empty_client: TestClient, empty: St
     again.close()
 
 
+def test_a_photo_that_is_given_again_gets_the_new_tag(empty_client: TestClient, empty: Studio) -> None:
+    for tag in ("mug", "pen", "pen"):
+        assert empty_client.put(f"/photos/a.png?tags={tag}", content=png()).status_code == 200
+    (photo,) = empty_client.get("/state").json()["photos"]
+    assert photo["tags"] == ["mug", "pen"]
+    assert len(empty.run.journal.said()) == 1
+
+
 @pytest.mark.parametrize(
     ("content", "reason"),
     [

@@ -52,7 +52,7 @@ def arrived(path: Path, content: bytes, child: Child) -> Arrived:
 
 
 def take(studio: Studio, given: Arrived, title: str, tags: frozenset[str]) -> str:
-    """Add a photo to the run, under a name made from its bytes; its id. One that is there already stays as it is."""
+    """Add a photo to the run, under a name made from its bytes; its id. One that is there already gets the tags."""
     run = studio.run
     if not studio.may_add:
         raise RunError(
@@ -62,6 +62,8 @@ def take(studio: Studio, given: Arrived, title: str, tags: frozenset[str]) -> st
         )
     name = f"{given.digest[:32]}{ENDINGS[given.what.format]}"
     if name in {photo.name for photo in run.given.photos}:
+        for tag in sorted(tags):
+            studio.tag([photo_id(name)], tag)
         return photo_id(name)
     if len(run.given.photos) >= MOST_PHOTOS:
         raise RunError(f"the run has {MOST_PHOTOS:,} photos.", "no more than that", "use tag2box localize.")
