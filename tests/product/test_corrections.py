@@ -80,8 +80,26 @@ def test_a_journal_gives_back_what_it_was_told(tmp_path: Path) -> None:
     whats: list[Correction] = [Shows("é.jpg", "mug", BOX), Shows("b", "mug", BOX, 7), ShowsNot("b", "pen"), Undo(2)]
     assert [journal.add(what, "then", "me") for what in whats] == [1, 2, 3, 4]
     assert [one.what for one in journal.said()] == whats
+    assert [one.number for one in journal.said()] == [1, 2, 3, 4]
     assert journal.said()[0] == Said(1, "then", "me", whats[0])
     assert len(journal.path.read_text(encoding="utf-8").splitlines()) == 4
+
+
+def test_an_undo_is_undone_also_from_the_disk(tmp_path: Path) -> None:
+    journal = Journal(tmp_path / "corrections.jsonl")
+    for what in (Tag("a", "mug"), Undo(1), Undo(2)):
+        journal.add(what, "then")
+    assert replay({"a": []}, journal.said()).tags == {"a": {"mug"}}
+    journal.add(Undo(1), "then")
+    assert replay({"a": []}, journal.said()).tags == {"a": set()}
+
+
+def test_an_undo_of_old_which_has_no_number_of_its_own_is_understood(tmp_path: Path) -> None:
+    journal = Journal(tmp_path / "corrections.jsonl")
+    journal.add(Tag("a", "mug"), "then")
+    journal.path.write_text(journal.path.read_text() + '{"number": 1, "at": "", "by": "", "kind": "undo"}\n')
+    assert journal.said()[1] == Said(2, "", "", Undo(1))
+    assert journal.add(Tag("a", "pen"), "then") == 3
 
 
 def test_a_line_that_was_cut_off_is_as_if_never_said(tmp_path: Path) -> None:

@@ -18,10 +18,12 @@ from tag2box.cli.measure import measure_app
 from tag2box.cli.model import background, model_app, train
 from tag2box.cli.photos import export, fit, localize
 from tag2box.cli.store import extract, store_app
+from tag2box.cli.studio import studio
 from tag2box.cli.terminal import print_version
 
 PANELS: dict[str, dict[str, Callable[..., None] | typer.Typer]] = {
     "Your photos": {
+        "studio": studio,
         "localize": localize,
         "fit": fit,
         "detect": detect,

@@ -28,6 +28,8 @@ class Shows(NamedTuple):
     """In pixels of the upright photo; kept also for a region that was pointed at, because it outlives the model"""
     row: int | None = None
     """Of the region that was pointed at; None for a box that was drawn by hand"""
+    accepted: bool = False
+    """Whether it had been found there, and a person says that this is right"""
 
 
 class ShowsNot(NamedTuple):
@@ -47,7 +49,7 @@ class Tag(NamedTuple):
 class Undo(NamedTuple):
     """What was said under a number counts no more; undoing an Undo brings it back."""
 
-    number: int
+    undoes: int
 
 
 Correction = Shows | ShowsNot | Tag | Undo
@@ -112,7 +114,7 @@ def standing(said: Sequence[Said]) -> list[Said]:
     undone: set[int] = set()
     for one in reversed(said):
         if isinstance(one.what, Undo) and one.number not in undone:
-            undone.add(one.what.number)
+            undone.add(one.what.undoes)
     return [one for one in said if one.number not in undone]
 
 
@@ -186,7 +188,7 @@ class Journal:
         known = {(one.at, one.by, one.what): one.number for one in self.said()}
         numbers: dict[int, int] = {}
         for one in others:
-            what = Undo(numbers[one.what.number]) if isinstance(one.what, Undo) else one.what
+            what = Undo(numbers[one.what.undoes]) if isinstance(one.what, Undo) else one.what
             if (one.at, one.by, what) not in known:
                 known[one.at, one.by, what] = 1 + max(known.values(), default=0)
                 self._append(Said(known[one.at, one.by, what], one.at, one.by, what))
@@ -212,6 +214,8 @@ def _parsed(path: Path, place: int, line: bytes) -> Said:
 def _said(line: dict[str, Any], place: int) -> Said:
     """What a line says; one that a person wrote may lack its number, when and by whom."""
     form = KINDS[line["kind"]]
+    if form is Undo and "undoes" not in line:  # as 0.2.0 wrote it first: over its own number
+        line = {**line, "number": place, "undoes": int(line["number"])}
     fields = {name: line[name] for name in form._fields if name in line or name not in form._field_defaults}
     if "box" in fields:
         x0, y0, x1, y1 = (float(edge) for edge in fields["box"])

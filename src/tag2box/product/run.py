@@ -10,6 +10,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, NamedTuple, Self, final
 
+import numpy as np
+
+from tag2box.boxes import Box, Size
 from tag2box.data.dataset import Dataset
 from tag2box.data.formats import Written, write_formats
 from tag2box.data.formats.coco import BOXES_NAME, read_boxes, write_boxes
@@ -56,6 +59,9 @@ from tag2box.product.run_files import (
 )
 from tag2box.store import FeatureStore, StoreHeader, StoreWriter
 from tag2box.types import ProposalBag
+
+SAME_EDGE = 0.5
+"""Pixels; boxes whose edges are nearer are one."""
 
 
 class RunState(NamedTuple):
@@ -138,7 +144,7 @@ class Run:
     def correct(self, what: Correction, by: str = "") -> int:
         """Keep what a person says; it is on the disk when this returns. The number is for ``Undo``."""
         if isinstance(what, Undo):
-            self._require_number(what.number)
+            self._require_number(what.undoes)
         else:
             self._require_photo(what.photo)
         return self.journal.add(self._clean(what), now(), by)
@@ -149,11 +155,21 @@ class Run:
 
     def trust(self, truth: Dataset, by: str) -> int:
         """Keep the boxes that annotations have for these photos and their tags as right ones; how many there are."""
-        features = self._features()
-        sizes = {photo.name: features.size(photo.name) for photo in self.given.photos if photo.name in features}
-        said = vouched_for(truth, sizes, self.known().tags, by)
+        said = vouched_for(truth, self.sizes(), self.known().tags, by)
         self.take_over(said)
         return len(said)
+
+    def sizes(self) -> dict[str, Size]:
+        """Height and width of each photo that was looked at."""
+        if not (self.folder / FEATURES_NAME).is_dir():
+            return {}
+        features = self._features()
+        return {photo.name: features.size(photo.name) for photo in self.given.photos if photo.name in features}
+
+    def row_at(self, photo: str, box: Box) -> int | None:
+        """The region of a photo that has this very box."""
+        distances = abs(self._features().bag(photo).boxes - np.array(box)).max(axis=1)  # (n,)
+        return int(distances.argmin()) if distances.min() < SAME_EDGE else None
 
     def known(self) -> Known:
         """What is in which photo, after everything that a person said."""

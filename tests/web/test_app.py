@@ -1,0 +1,289 @@
+"""What the addresses answer, and what becomes of what they are told."""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from PIL import Image
+from starlette.testclient import TestClient
+
+from planted_studio import BOXES, GREEN, RED, open_planted, picture, settle
+from tag2box.data.formats.coco import read_coco
+from tag2box.errors import RunError
+from tag2box.product.class_file import load_classes
+from tag2box.product.corrections import Journal, Shows, ShowsNot, Tag, Undo
+from tag2box.web.state import photo_id
+from tag2box.web.studio import Studio
+
+ZERO = photo_id("thing/0.png")
+
+
+def state(client: TestClient, after: int = 0) -> Any:
+    answer = client.get(f"/state?after={after}")
+    assert answer.status_code == 200
+    return answer.json()
+
+
+def entry(client: TestClient, name: str) -> Any:
+    return next(one for one in state(client)["photos"] if one["name"] == name)
+
+
+def say(client: TestClient, **word: Any) -> Any:
+    answer = client.post("/correct", json={"photo": ZERO, "label": "thing", **word})
+    assert answer.status_code == 200, answer.text
+    return answer.json()
+
+
+def test_the_state_has_everything(client: TestClient) -> None:
+    seen = state(client)
+    assert seen["photos"][0]["name"] == "_none/7.png"
+    assert len(seen["photos"]) == 8
+    assert seen["counts"] == {"photos": 8, "boxes": 7, "unseen": 7, "accepted": 0, "corrected": 0, "absent": 0}
+    first = entry(client, "thing/0.png")
+    assert (first["width"], first["height"], first["tags"]) == (80, 60, ["thing"])
+    (box,) = first["boxes"]
+    assert box["box"] in BOXES
+    assert {"score", "doubt", "absence"} <= set(box)
+    assert box["said"] == "unseen"
+    thing = next(one for one in seen["classes"] if one["label"] == "thing")
+    assert thing["colour"].startswith("#")
+    assert thing["words"]
+    assert not seen["busy"]
+    assert seen["progress"] is None
+
+
+def test_after_a_snapshot_only_news_are_told(client: TestClient, studio: Studio) -> None:
+    before = state(client)["number"]
+    say(client, kind="accept")
+    settle(studio)
+    news = [one["name"] for one in state(client, before)["photos"]]
+    assert "thing/0.png" in news
+    assert not [name for name in news if not name.startswith("thing/")]  # no other class has changed
+    assert state(client, state(client)["number"])["photos"] == []
+
+
+def test_accepting_is_a_clamp_that_stays_accepted(client: TestClient, studio: Studio) -> None:
+    box = entry(client, "thing/0.png")["boxes"][0]["box"]
+    assert say(client, kind="accept")["correction"] == 1
+    (said,) = studio.run.journal.said()
+    assert isinstance(said.what, Shows)
+    assert said.what.accepted
+    assert said.what.row is not None
+    settle(studio)
+    assert (
+        entry(client, "thing/0.png")["boxes"][0] | {"box": box, "doubt": 0.0, "said": "accepted"}
+        == entry(client, "thing/0.png")["boxes"][0]
+    )
+    assert say(client, kind="accept")["correction"] is None  # it was said already
+    assert len(studio.run.journal.said()) == 1
+
+
+def test_a_correction_moves_other_photos_and_they_are_named(client: TestClient, studio: Studio) -> None:
+    """In each photo are a red and a green quarter: a person says which one is meant."""
+    found = entry(client, "thing/0.png")["boxes"][0]["box"]
+    others = [box for box in (BOXES[0], BOXES[1]) if box != found]
+    mark = studio.events.mark
+    say(client, kind="shows", box=others[0])
+    settle(studio)
+    assert entry(client, "thing/0.png")["boxes"][0]["said"] == "corrected"
+    after = {name: entry(client, f"thing/{name}.png")["boxes"][0]["box"] for name in range(5)}
+    colour = BOXES.index(others[0])
+    assert [BOXES.index(after[number]) for number in range(5)] == [(number + colour) % 4 for number in range(5)]
+    told = next(text for text in studio.events.since(mark)[0] if "event: solved" in text)
+    moved = json.loads(told.split("data: ")[1])["moved"]
+    assert {one["photo"] for one in moved} == {photo_id(f"thing/{number}.png") for number in range(1, 5)}
+    assert {one["label"] for one in moved} == {"thing"}
+
+
+def test_undo_and_redo_bring_the_very_boxes_back(client: TestClient, studio: Studio) -> None:
+    before = state(client)["photos"]
+    found = entry(client, "thing/0.png")["boxes"][0]["box"]
+    say(client, kind="shows", box=next(box for box in (BOXES[0], BOXES[1]) if box != found))
+    settle(studio)
+    corrected = state(client)["photos"]
+    assert corrected != before
+    for address, expected in (("/undo", before), ("/redo", corrected), ("/undo", before)):
+        assert client.post(address, json={}).json()["correction"] is not None
+        settle(studio)
+        assert state(client)["photos"] == expected
+    assert client.post("/undo", json={}).json()["correction"] is None
+    kinds = [type(one.what) for one in studio.run.journal.said()]
+    assert kinds == [Shows, Undo, Undo, Undo]
+
+
+def test_absent_tag_and_draw(client: TestClient, studio: Studio) -> None:
+    say(client, kind="shows not")
+    settle(studio)
+    assert entry(client, "thing/0.png")["absent"] == ["thing"]
+    assert entry(client, "thing/0.png")["boxes"] == []
+    say(client, kind="tag")
+    settle(studio)
+    assert entry(client, "thing/0.png")["absent"] == []
+    say(client, kind="shows", box=[3, 4, 30, 41])
+    settle(studio)
+    assert entry(client, "thing/0.png")["boxes"][0]["box"] == [3.0, 4.0, 30.0, 41.0]
+    whats = [one.what for one in studio.run.journal.said()]
+    assert whats == [
+        ShowsNot("thing/0.png", "thing"),
+        Tag("thing/0.png", "thing"),
+        Shows("thing/0.png", "thing", (3.0, 4.0, 30.0, 41.0)),
+    ]
+
+
+def test_what_was_said_is_there_when_the_studio_is_opened_again(studio: Studio, photos: Path, tmp_path: Path) -> None:
+    studio.do(lambda: studio.run.correct(ShowsNot("thing/0.png", "thing"))).result()
+    colours = dict(studio.keepsakes.colours)
+    studio.close()
+    again = open_planted(photos, tmp_path / "run")
+    try:
+        assert again.snapshot.photos[ZERO]["absent"] == ["thing"]
+        assert dict(again.keepsakes.colours) == colours
+        assert again.history.undo == 1
+    finally:
+        again.close()
+
+
+def test_a_second_studio_on_a_run_says_so(studio: Studio, photos: Path, tmp_path: Path) -> None:
+    with pytest.raises(RunError, match="another process is at work"):
+        open_planted(photos, tmp_path / "run")
+
+
+def test_thumbs_and_photos_are_made_anew_and_small_ones_kept(client: TestClient, studio: Studio) -> None:
+    for _ in range(2):
+        answer = client.get(f"/thumb/{ZERO}")
+        assert answer.headers["content-type"] == "image/webp"
+        assert Image.open(io.BytesIO(answer.content)).size == (80, 60)
+    assert len(list((studio.run.folder / "thumbs").iterdir())) == 1
+    large = client.get(f"/photo/{ZERO}")
+    assert Image.open(io.BytesIO(large.content)).format == "WEBP"
+    assert client.get("/thumb/0000000000000000").status_code == 400
+
+
+def test_other_places_are_offered_apart_from_each_other(client: TestClient) -> None:
+    places = client.get(f"/photo/{ZERO}/regions").json()["places"]
+    assert 2 <= len(places) <= 9
+    assert places[0]["weight"] == max(one["weight"] for one in places)
+    assert {one["label"] for one in places} == {"thing"}
+    assert BOXES[0] in [one["box"] for one in places]
+
+
+def test_the_film_ends_where_the_boxes_are(client: TestClient) -> None:
+    film = client.get("/film?label=thing").json()
+    assert len(film["steps"]) == len(film["likelihoods"]) >= 2
+    last = dict(zip(film["photos"], film["steps"][-1], strict=True))
+    for one in state(client)["photos"]:
+        for box in one["boxes"]:
+            if box["label"] == "thing":
+                assert last[one["id"]] == box["box"]
+    assert client.get("/film?label=nothing").json()["steps"] == []
+
+
+def test_exports_are_what_other_tools_read(client: TestClient, tmp_path: Path) -> None:
+    answer = client.get("/export/coco")
+    assert answer.status_code == 200
+    zipfile.ZipFile(io.BytesIO(answer.content)).extractall(tmp_path / "out")
+    (annotations,) = (tmp_path / "out").rglob("*.json")
+    assert len(read_coco(annotations).images) == 8
+    for form in ("yolo", "voc", "labelstudio", "cvat"):
+        names = zipfile.ZipFile(io.BytesIO(client.get(f"/export/{form}").content)).namelist()
+        assert all(name.startswith(f"{form}/") for name in names)
+        assert len(names) >= 2
+    assert client.get("/export/passwords").status_code == 400
+    assert client.get("/export/coco?max_doubt=much").status_code == 400
+
+
+def test_the_class_file_has_the_threshold_that_was_chosen(client: TestClient, tmp_path: Path) -> None:
+    assert client.post("/threshold", json={"label": "thing", "min_score": 0.7}).status_code == 200
+    path = tmp_path / "things.classes"
+    path.write_bytes(client.get("/classes").content)
+    known = {one.label: one.min_score for one in load_classes(path).classes}
+    assert known == {"pen": 0.5, "thing": 0.7}
+    assert next(one for one in state(client)["classes"] if one["label"] == "thing")["min_score"] == 0.7
+
+
+def test_a_new_photo_is_tried_and_not_kept(client: TestClient, studio: Studio) -> None:
+    content = io.BytesIO()
+    picture(9, q2=RED, q1=GREEN).save(content, "PNG")
+    before = sorted(studio.run.folder.rglob("*"))
+    seen = client.put("/detect", content=content.getvalue())
+    assert seen.status_code == 200
+    assert (seen.json()["width"], seen.json()["height"]) == (80, 60)
+    assert any(one["box"] in (BOXES[1], BOXES[2]) for one in seen.json()["boxes"])
+    assert sorted(studio.run.folder.rglob("*")) == before
+
+
+SOME_JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+    lambda inner: st.lists(inner, max_size=5) | st.dictionaries(st.text(), inner, max_size=4),
+    max_leaves=8,
+)
+KEYS = st.sampled_from(["photo", "label", "kind", "box", "row", "photos", "min_score", "x"])
+VALUES = SOME_JSON | st.sampled_from(
+    [ZERO, "thing", "shows", "shows not", "tag", "accept", [0, 0, 40, 30], [1e9, 0, 2, 3], [0.1] * 4, [ZERO], -1, 0.5]
+)
+ADDRESSES = st.sampled_from(["/correct", "/find", "/undo", "/redo", "/tags", "/threshold"])
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=200)
+@given(address=ADDRESSES, body=st.dictionaries(KEYS, VALUES, max_size=5) | SOME_JSON)
+def test_whatever_is_sent_the_answer_is_a_word_and_no_crash(client: TestClient, address: str, body: Any) -> None:
+    answer = client.post(address, content=json.dumps(body), headers={"content-type": "application/json"})
+    assert answer.status_code in {200, 400}, (answer.status_code, body)
+    if answer.status_code == 400:
+        assert answer.json()["error"]
+
+
+@pytest.mark.parametrize(
+    ("word", "reason"),
+    [
+        ({"kind": "sings"}, "the kind is 'sings'"),
+        ({"kind": "shows"}, "there is no box"),
+        ({"kind": "shows", "box": [0, 0, 40]}, "that is no box"),
+        ({"kind": "shows", "box": [0, 0, True, 30]}, "that is no box"),
+        ({"kind": "shows", "box": [0, 0, 400, 30]}, "is no box in 'thing/0.png'"),
+        ({"kind": "shows", "box": [0, 0, 1, 30]}, "too small"),
+        ({"kind": "shows", "box": [0, 0, 40, 30], "row": 900}, "region 900"),
+        ({"kind": "tag", "label": ""}, "the tag is empty"),
+        ({"kind": "tag", "label": 7}, "is not a text"),
+        ({"kind": "tag", "label": "\ud800"}, "cannot be shown"),
+        ({"kind": "tag", "photo": "../../etc/passwd"}, "no id of a photo"),
+        ({"kind": "tag", "photo": "0" * 16}, "no such photo"),
+        ({"kind": "tag", "file": "x"}, "'file' means nothing"),
+        ({"kind": "accept", "label": "unicorn"}, "no 'unicorn' was found"),
+    ],
+)
+def test_what_makes_no_sense_is_refused_in_words(
+    client: TestClient, studio: Studio, word: dict[str, Any], reason: str
+) -> None:
+    body = json.dumps({"photo": ZERO, "label": "thing", **word})
+    answer = client.post("/correct", content=body, headers={"content-type": "application/json"})
+    assert answer.status_code == 400
+    assert reason in answer.json()["error"]
+    assert studio.run.journal.said() == []
+
+
+def test_only_json_and_not_too_much_of_it(client: TestClient) -> None:
+    assert client.post("/find", content="{}").status_code == 415
+    assert client.post("/find", content="{}", headers={"content-type": "text/plain"}).status_code == 415
+    headers = {"content-type": "application/json"}
+    assert client.post("/find", content="{", headers=headers).status_code == 400
+    assert client.post("/find", content="[" * 100_000, headers=headers).status_code == 400
+    assert client.post("/find", content=" " * 300_000, headers=headers).status_code == 413
+    assert client.post("/find", content=iter([b" " * 150_000] * 2), headers=headers).status_code == 413
+    assert client.get("/find").status_code == 405
+
+
+def test_several_photos_are_tagged_at_once(client: TestClient, studio: Studio) -> None:
+    keys = [photo_id(f"thing/{number}.png") for number in range(3)]
+    assert client.post("/tags", json={"photos": keys, "label": "green"}).json()["tagged"] == 3
+    settle(studio)
+    assert entry(client, "thing/1.png")["tags"] == ["green", "thing"]
+    assert client.post("/tags", json={"photos": keys, "label": "green"}).json()["tagged"] == 0
+    assert Journal(studio.run.journal.path).said()[0].what == Tag("thing/0.png", "green")
