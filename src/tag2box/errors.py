@@ -21,6 +21,7 @@ Tag2BoxError
     ├── SpecificationError      an experiment with an unknown key or a wrong value
     ├── ResultError             a result of an experiment that cannot be read
     ├── ClusterError            a cluster that does not answer, or cannot be asked
+    ├── DoorError               another tool that is not there, or says no
     └── StoreError              a feature store that cannot be used
         ├── ForeignStoreError   written with another extractor
         ├── DamagedStoreError   truncated or changed on disk
@@ -119,6 +120,10 @@ class ResultError(InputError):
 
 class ClusterError(InputError):
     """A cluster that does not answer, or cannot be asked."""
+
+
+class DoorError(InputError):
+    """Another tool is not there, does not let us in, or does not know what we speak of."""
 
 
 class StoreError(InputError):
