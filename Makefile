@@ -1,10 +1,10 @@
 # Two commands do everything on a fresh machine: `make demo` and `make test`.
 PYTHON ?= python3
 
-.PHONY: help demo test core docs sabotage kill damage cluster clean
+.PHONY: help demo test core docs sabotage kill damage cluster labelstudio clean
 
 help:  ## print this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: .venv/installed  ## install the package into .venv and run the whole story, offline, into demo-run
 	.venv/bin/tag2box demo -o demo-run
@@ -55,5 +55,13 @@ cluster: .venv-dev/installed  ## install Ray too, and check work on several mach
 	.venv-dev/bin/python -m pip install --quiet --editable '.[cluster]'
 	.venv-dev/bin/pytest tests/cluster
 
+labelstudio: .venv-dev/installed .venv-labelstudio/installed  ## install Label Studio (1 GB) and check the doors into it against a real server
+	TAG2BOX_LABEL_STUDIO=$(CURDIR)/.venv-labelstudio/bin/label-studio .venv-dev/bin/pytest tests/doors/label_studio
+
+.venv-labelstudio/installed:
+	$(PYTHON) -m venv .venv-labelstudio
+	.venv-labelstudio/bin/python -m pip install --quiet label-studio==1.23.2
+	touch $@
+
 clean:  ## remove the environments and everything that was built
-	rm -rf .venv .venv-core .venv-dev build demo-run
+	rm -rf .venv .venv-core .venv-dev .venv-labelstudio build demo-run

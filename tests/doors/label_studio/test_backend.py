@@ -247,6 +247,33 @@ def test_a_port_that_is_taken_is_said(run: Run) -> None:
         backend_server(backend, "127.0.0.1", server.server_address[1])
 
 
+def test_what_has_arrived_is_kept_though_the_end_comes(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    arrived, photo_of = threading.Event(), Backend._photo_of
+
+    def noticed(self: Backend, *arguments: Any) -> str | None:
+        arrived.set()
+        return photo_of(self, *arguments)
+
+    monkeypatch.setattr(Backend, "_photo_of", noticed)
+    with asking(run) as (ask, backend):
+        backend._working.acquire()
+        annotator = threading.Thread(target=ask, args=("POST", "/webhook", annotated("0.png", LEFT)))
+        annotator.start()
+        assert arrived.wait(30)
+        threading.Timer(0.3, backend._working.release).start()
+    assert len(run.journal.said()) == 1
+    annotator.join()
+
+
+def test_an_address_of_the_new_kind(run: Run) -> None:
+    try:
+        server = backend_server(Backend(run), "::1", 0)
+    except DoorError as error:
+        pytest.skip(f"this machine has no such addresses: {error.wrong}")
+    with server:
+        assert server.server_address[0] == "::1"
+
+
 @pytest.mark.parametrize(
     ("host", "ours"),
     [("127.0.0.1", True), ("::1", True), ("localhost", True), ("0.0.0.0", False), ("", False), ("evil.example", False)],

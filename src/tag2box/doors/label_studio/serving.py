@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 import json
+import socket
 from collections.abc import Callable
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -50,20 +51,28 @@ def is_loopback(host: str) -> bool:
 
 def backend_server(backend: Backend, host: str, port: int) -> ThreadingHTTPServer:
     """A server that answers at a port, 0 for any that is free; ``serve_forever`` lets it begin."""
-    routes, guarded = Routes.of(backend), is_loopback(host)
-
-    class Handler(_Handler):
-        pass
-
-    Handler.routes, Handler.guarded = routes, guarded
+    about = {"routes": Routes.of(backend), "guarded": is_loopback(host)}
+    kind = _Server6 if ":" in host else _Server
     try:
-        return ThreadingHTTPServer((host, port), Handler)
+        return kind((host, port), type("Handler", (_Handler,), about))
     except (OSError, OverflowError) as error:
         raise DoorError(
             f"port {port} of {host} cannot be used: {getattr(error, 'strerror', None) or error}.",
             "a port that is free, from 1024 to 65535",
             "give another one with --port.",
         ) from error
+
+
+class _Server(ThreadingHTTPServer):
+    """Ends when all that has arrived is answered: what an annotator said is kept, even if it had to wait."""
+
+    daemon_threads = False
+
+
+class _Server6(_Server):
+    """The same for addresses of the new kind, such as ::1."""
+
+    address_family = socket.AF_INET6
 
 
 class _Handler(BaseHTTPRequestHandler):
