@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
+from functools import cache
 from pathlib import Path
 from typing import Annotated
 
@@ -13,6 +15,7 @@ from tag2box.data.formats.coco import read_boxes
 from tag2box.doors.label_studio import Backend, LabelStudio, backend_server, is_loopback, push
 from tag2box.model import Model
 from tag2box.product.run import Run
+from tag2box.progress import Report
 from tag2box.words import counted
 
 label_studio_app = typer.Typer(
@@ -43,8 +46,13 @@ def push_boxes(
     """Give the tasks of a project the boxes of their photos, as predictions to accept or correct."""
     console = plain_console()
     labelled, server = read_boxes(run), LabelStudio(url, token)
-    with step_progress("Sending boxes", len(labelled.photos), console) as advance:
-        pushed = push(labelled, server, project, lambda done, _: advance(done, {}))
+    with ExitStack() as shown:
+
+        @cache
+        def progress(total: int) -> Report:
+            return shown.enter_context(step_progress("Sending boxes", total, console))
+
+        pushed = push(labelled, server, project, lambda done, total: progress(total)(done, {}))
     console.print(f"{counted(pushed.sent, 'task')} of project {project} got boxes.", soft_wrap=True)
     for number, words in [
         (pushed.already, "had these boxes already"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 import socket
 import threading
 from collections.abc import Callable, Iterator
@@ -21,7 +22,7 @@ from in_process import run_here
 from planted_extractor import planted_world
 from tag2box.data import read_tags
 from tag2box.doors.label_studio import Backend, backend_server, is_loopback, serving
-from tag2box.errors import DoorError, TagsError
+from tag2box.errors import DoorError, InputError, TagsError
 from tag2box.model import Model
 from tag2box.product.corrections import Shows, ShowsNot
 from tag2box.product.run import Run
@@ -217,7 +218,10 @@ def test_somebody_answers_while_the_run_is_being_solved(run: Run, monkeypatch: p
         ("POST", "/webhook", {}, {"Origin": "http://evil.example"}, 403),
         ("POST", "/webhook", {}, {"Origin": "null"}, 403),
         ("GET", "/health", None, {"Host": "evil.example:9090"}, 421),
+        ("GET", "/health", None, {"Host": "[evil"}, 421),
+        ("GET", "/[", None, {}, 404),
         ("GET", "/health", None, {"Host": "localhost:9090"}, 200),
+        ("GET", "/health/?x=1", None, {"Host": "[::1]:9090"}, 200),
     ],
 )
 def test_what_is_no_call_of_label_studio_is_refused(
@@ -228,6 +232,38 @@ def test_what_is_no_call_of_label_studio_is_refused(
         answered, said = ask(method, path, body, **headers)
     assert answered == status
     assert ("error" in said) == (status != 200)
+
+
+def test_damaged_calls_are_answered_or_refused_in_words(run: Run) -> None:
+    """Each with one value replaced by another; whatever is kept can be solved."""
+    rng, outcomes = random.Random(0), set()
+    with Backend(run) as backend:
+        for _ in range(200):
+            body, call = rng.choice([
+                (annotated("0.png", LEFT), backend.webhook),
+                ({"tasks": [task(1, "0.png")], "project": "1", "label_config": CONFIG}, backend.predict),
+                ({"project": "1", "schema": CONFIG}, backend.setup),
+            ])  # fmt: skip
+            damage(body, rng)
+            try:
+                json.dumps(call(body), allow_nan=False)
+                outcomes.add("answer")
+            except InputError as error:
+                outcomes.add("words" if all(error.args) else "half of them")
+    assert outcomes == {"answer", "words"}
+    run.localize()
+
+
+def damage(value: Any, rng: random.Random) -> None:
+    """Replace something in a JSON value."""
+    places = list(value) if isinstance(value, dict) else list(range(len(value)))
+    place = rng.choice(places)
+    if isinstance(value[place], dict | list) and value[place] and rng.random() < 0.8:
+        damage(value[place], rng)
+    else:
+        value[place] = rng.choice(
+            [None, True, [], {}, [[]], "", "_none", "x" * 300, "\ud800", -1, 1e999, 10**400, "$", {"data": 3}]
+        )
 
 
 def test_requests_are_written_down_nowhere(run: Run, capfd: pytest.CaptureFixture[str]) -> None:

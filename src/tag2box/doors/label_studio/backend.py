@@ -93,7 +93,7 @@ class Backend:
 
     def webhook(self, body: dict[str, Any]) -> dict[str, Any]:
         """Keep what an annotator has said; when this returns it is on the disk, and the run will be solved again."""
-        if body.get("action") not in HEARD:
+        if str(body.get("action")) not in HEARD:
             return {"kept": 0}
         project = field(body, "project", dict, "the webhook")
         interface = self._remember(project.get("id"), project.get("label_config"))

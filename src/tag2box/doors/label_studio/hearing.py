@@ -8,7 +8,7 @@ from typing import Any
 from tag2box.boxes import Box, Size, clipped_box, has_area
 from tag2box.data.formats.label_studio_regions import box_of, is_region, labels_of, region_of
 from tag2box.data.formats.parsing import field, size_of
-from tag2box.data.tags import clean_name
+from tag2box.data.tags import clean_name, clean_tags
 from tag2box.errors import DoorError
 from tag2box.product.corrections import Correction, Known, Shows, ShowsNot
 
@@ -47,7 +47,7 @@ def _drawn(annotation: dict[str, Any], size: Size, where: str) -> dict[str, Box]
             continue
         _require_same_photo(region, size, where)
         box = clipped_box(box_of(region, size, where), size)
-        for label in map(clean_name, labels_of(region, where)):
+        for label in clean_tags(labels_of(region, where), where):
             if has_area(box) and _area(box) > _area(largest.get(label)):
                 largest[label] = box
     return largest

@@ -49,6 +49,14 @@ def is_loopback(host: str) -> bool:
         return False
 
 
+def _hostname(said: str) -> str:
+    """The name in a header, without the port; nothing if it is none."""
+    try:
+        return urlsplit(f"//{said}").hostname or ""
+    except ValueError:
+        return ""
+
+
 def backend_server(backend: Backend, host: str, port: int) -> ThreadingHTTPServer:
     """A server that answers at a port, 0 for any that is free; ``serve_forever`` lets it begin."""
     about = {"routes": Routes.of(backend), "guarded": is_loopback(host)}
@@ -97,7 +105,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _find(self, routes: dict[str, Callable[..., dict[str, Any]]]) -> Callable[..., dict[str, Any]]:
         self._require_no_browser()
-        path = urlsplit(self.path).path
+        path = self.path.split("?", 1)[0]
         found = routes.get(path.rstrip("/") or "/")
         if found is None:
             raise _Refusal(HTTPStatus.NOT_FOUND, f"there is nothing at {path[:80]}")
@@ -107,8 +115,7 @@ class _Handler(BaseHTTPRequestHandler):
         """Refuse pages: any of them could speak to this machine, but none can help saying where it is from."""
         if self.headers.get("Origin") is not None:
             raise _Refusal(HTTPStatus.FORBIDDEN, "pages are not answered")
-        host = urlsplit(f"//{self.headers.get('Host', '')}").hostname or ""
-        if self.guarded and not is_loopback(host):
+        if self.guarded and not is_loopback(_hostname(self.headers.get("Host", ""))):
             raise _Refusal(HTTPStatus.MISDIRECTED_REQUEST, "only this machine is answered, by its own name")
 
     def _body(self) -> dict[str, Any]:
