@@ -1,10 +1,10 @@
 # Two commands do everything on a fresh machine: `make demo` and `make test`.
 PYTHON ?= python3
 
-.PHONY: help demo test core docs sabotage kill damage cluster results clean
+.PHONY: help demo test core docs sabotage kill damage cluster labelstudio results clean
 
 help:  ## print this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: .venv/installed  ## install the package into .venv and run the whole story, offline, into demo-run
 	.venv/bin/tag2box demo -o demo-run
@@ -63,5 +63,13 @@ results: .venv-dev/installed  ## run every table and write docs/results.md: DATA
 	.venv-dev/bin/tag2box bench run $(TABLES) $(BENCH)
 	.venv-dev/bin/tag2box bench report $(TABLES) $(BENCH) -o docs
 
+labelstudio: .venv-dev/installed .venv-labelstudio/installed  ## install Label Studio (1 GB) and check the doors into it against a real server
+	TAG2BOX_LABEL_STUDIO=$(CURDIR)/.venv-labelstudio/bin/label-studio .venv-dev/bin/pytest tests/doors/label_studio
+
+.venv-labelstudio/installed:
+	$(PYTHON) -m venv .venv-labelstudio
+	.venv-labelstudio/bin/python -m pip install --quiet label-studio==1.23.2
+	touch $@
+
 clean:  ## remove the environments and everything that was built
-	rm -rf .venv .venv-core .venv-dev build demo-run
+	rm -rf .venv .venv-core .venv-dev .venv-labelstudio build demo-run

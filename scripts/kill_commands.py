@@ -39,11 +39,13 @@ class Command:
     """File or folder"""
 
 
+EXPORTED = ("coco", "yolo", "voc", "labelstudio", "cvat", "roboflow", "fiftyone", "huggingface")
+
 COMMANDS = (
     Command("localize", ("localize", "photos", "-o", "run"), "run"),
     Command("fit", ("fit", "photos", "-o", "things.classes"), "things.classes"),
     Command("detect", ("detect", "things.classes", "queries", "-o", "found.json"), "found.json"),
-    Command("export", ("export", "run", "--to", "coco,yolo,voc,labelstudio,cvat", "-o", "exported"), "exported"),
+    Command("export", ("export", "run", "--to", ",".join(EXPORTED), "-o", "exported"), "exported"),
 )
 
 

@@ -21,7 +21,7 @@ from collections.abc import Callable
 from pathlib import Path
 from types import FrameType
 
-from kill_commands import COMMANDS, finish, prepare
+from kill_commands import COMMANDS, EXPORTED, finish, prepare
 from tag2box.data import read_tags, read_truth
 from tag2box.data.formats.coco_results import read_results
 from tag2box.errors import Tag2BoxError
@@ -68,7 +68,7 @@ def places(folder: Path) -> list[tuple[str, Path, Path, Reader]]:
     run = folder / "run"
     found += [("run", run / name, run, lambda place: read_run(place, model)) for name in ("run.json", "photos.json")]
     found += [("store", file, file.parent, read_store) for file in sorted((run / "features").glob("[!.]*"))]
-    for name in ("coco", "yolo", "voc", "labelstudio", "cvat"):
+    for name in EXPORTED[:-1]:  # the last one is not read
         base = folder / "exported" / name
         texts = [file for file in sorted(base.rglob("*")) if file.suffix in {".json", ".xml", ".txt", ".yaml"}]
         found += [(name, file, _door(base, file), read_annotations) for file in texts[:6]]

@@ -22,6 +22,7 @@ Tag2BoxError
     ├── ResultError             a result of an experiment that cannot be read
     ├── ClusterError            a cluster that does not answer, or cannot be asked
     ├── RequestError            a page that asks for something which means nothing
+    ├── DoorError               another tool that is not there, or says no
     └── StoreError              a feature store that cannot be used
         ├── ForeignStoreError   written with another extractor
         ├── DamagedStoreError   truncated or changed on disk
@@ -124,6 +125,10 @@ class ClusterError(InputError):
 
 class RequestError(InputError):
     """A page asks for something that cannot be understood."""
+
+
+class DoorError(InputError):
+    """Another tool is not there, does not let us in, or does not know what we speak of."""
 
 
 class StoreError(InputError):

@@ -54,6 +54,17 @@ def test_export_writes_the_formats_and_says_where(run: Path, tmp_path: Path) -> 
     )
 
 
+def test_export_says_how_photos_are_split(run: Path, tmp_path: Path) -> None:
+    done = call("export", run, "--to", "roboflow,huggingface", "-o", tmp_path / "out")
+    assert done.stdout.splitlines() == [
+        f"2 photos into {tmp_path / 'out' / 'roboflow'}.",
+        f"2 photos into {tmp_path / 'out' / 'huggingface'}.",
+        "Split by the names of the photos: 1 train, 1 valid, 0 test.",
+    ]
+    judged = call("evaluate", run, "--truth", tmp_path / "out" / "roboflow", "--json")
+    assert json.loads(judged.stdout)["corloc"]["mean"] == 1.0
+
+
 def test_export_refuses_what_it_cannot_do(run: Path, tmp_path: Path) -> None:
     assert isinstance(call("export", run, "--to", "word", "-o", tmp_path / "out").exception, ExportError)
     assert isinstance(call("export", tmp_path, "--to", "coco", "-o", tmp_path / "out").exception, RunError)

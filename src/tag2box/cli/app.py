@@ -13,6 +13,7 @@ from tag2box.cli.bench import bench_app
 from tag2box.cli.detect import classes_app, detect
 from tag2box.cli.endings import exit_code_of
 from tag2box.cli.evaluate import evaluate
+from tag2box.cli.label_studio import label_studio_app
 from tag2box.cli.look import demo, doctor
 from tag2box.cli.measure import measure_app
 from tag2box.cli.model import background, model_app, train
@@ -30,6 +31,7 @@ PANELS: dict[str, dict[str, Callable[..., None] | typer.Typer]] = {
         "export": export,
         "evaluate": evaluate,
         "classes": classes_app,
+        "labelstudio": label_studio_app,
     },
     "Look": {"demo": demo, "doctor": doctor},
     "Research": {

@@ -129,7 +129,13 @@ def export(
         ),
     ],
     to: Annotated[
-        str, typer.Option("--to", help="coco, yolo, voc, labelstudio, cvat; commas between.", show_default=False)
+        str,
+        typer.Option(
+            "--to",
+            help="To correct: labelstudio, cvat, fiftyone. To train: coco, yolo, voc, roboflow (also RF-DETR), "
+            "huggingface. Commas between.",
+            show_default=False,
+        ),
     ],
     output: Annotated[
         Path, typer.Option("-o", "--output", help="Folder that gets one folder for each format.", show_default=False)
@@ -154,6 +160,9 @@ def export(
     console = plain_console()
     for folder in written.folders:
         console.print(f"{counted(written.photos, 'photo')} into {folder}.", soft_wrap=True)
+    if written.parts:
+        said = ", ".join(f"{photos:,} {part}" for part, photos in written.parts.items())
+        console.print(f"Split by the names of the photos: {said}.", soft_wrap=True)
     if written.left_out:
         said = f"{counted(written.left_out, 'photo')} left out: something is in each, and no box of it is exported."
         console.print(said, soft_wrap=True)

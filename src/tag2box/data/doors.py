@@ -29,7 +29,7 @@ def read_tags(place: Path) -> TagSet:
     if not os.path.exists(place):
         raise TagsError(f"there is nothing at {place}.", WAYS, "check the path.")
     format_found = format_of(place)
-    if format_found is None:
+    if format_found is None or format_found.read_tags is None:
         wrong = "is a single photo" if is_photo(place) else "is no kind of file that holds tags"
         raise TagsError(f"{place} {wrong}.", WAYS, "give the folder of the photos, or the file with the annotations.")
     return format_found.read_tags(place)

@@ -34,7 +34,19 @@ ROUNDING = 0.011
 def coco_by_pycocotools(folder: Path) -> Found:
     from pycocotools.coco import COCO
 
-    coco = COCO(str(folder / "annotations.json"))
+    return from_pycocotools(COCO(str(folder / "annotations.json")))
+
+
+def fiftyone_by_pycocotools(folder: Path) -> Found:
+    """FiftyOne itself brings a database along; what it reads is COCO."""
+    from pycocotools.coco import COCO
+
+    found = from_pycocotools(COCO(str(folder / "labels.json")))
+    assert all((folder / "data" / name).is_file() for name in found)
+    return found
+
+
+def from_pycocotools(coco: Any) -> Found:
     labels = {category["id"]: category["name"] for category in coco.loadCats(coco.getCatIds())}
     found: Found = {}
     for image in coco.loadImgs(coco.getImgIds()):
@@ -51,6 +63,17 @@ def coco_by_supervision(folder: Path) -> Found:
 
     dataset = supervision.DetectionDataset.from_coco(str(folder), str(folder / "annotations.json"))
     return from_supervision(dataset, folder / "images")
+
+
+def roboflow_by_supervision(folder: Path) -> Found:
+    import supervision
+
+    found: Found = {}
+    for part in ("train", "valid", "test"):
+        place = folder / part
+        dataset = supervision.DetectionDataset.from_coco(str(place), str(place / "_annotations.coco.json"))
+        found |= from_supervision(dataset, place)
+    return found
 
 
 def yolo_by_supervision(folder: Path) -> Found:
@@ -136,6 +159,8 @@ def from_converted(content: dict[str, Any], folder: Path) -> Found:
 TOOLS: dict[str, tuple[str, Callable[[Path], Found], Naming]] = {
     "coco by pycocotools": ("coco", coco_by_pycocotools, tree_names),
     "coco by supervision": ("coco", coco_by_supervision, tree_names),
+    "fiftyone by pycocotools": ("fiftyone", fiftyone_by_pycocotools, tree_names),
+    "roboflow by supervision": ("roboflow", roboflow_by_supervision, flat_names),
     "yolo by supervision": ("yolo", yolo_by_supervision, flat_names),
     "voc by supervision": ("voc", voc_by_supervision, flat_names),
     "cvat by labelformat": ("cvat", cvat_by_labelformat, tree_names),

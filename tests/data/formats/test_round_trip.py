@@ -13,9 +13,11 @@ from tag2box.data.formats.placing import Naming, flat_names, tree_names
 from tag2box.data.partners import find_partners
 
 Take = Callable[..., LabelledPhotos]
-WRITTEN = [each.name for each in FORMATS if each.write]
 FILES = {"coco": "annotations.json", "labelstudio": "tasks.json", "cvat": "", "yolo": "", "voc": ""}
+FILES |= {"roboflow": "", "fiftyone": "labels.json"}
 """What of an export is given to the readers."""
+WRITTEN = sorted(FILES)
+ONLY_WRITTEN = {"huggingface"}
 
 FOLDERS: dict[str, tuple[str, Naming]] = {
     "coco": ("images", tree_names),
@@ -23,8 +25,10 @@ FOLDERS: dict[str, tuple[str, Naming]] = {
     "cvat": ("images", tree_names),
     "yolo": ("images/train", flat_names),
     "voc": ("JPEGImages", flat_names),
+    "roboflow": ("", flat_names),
+    "fiftyone": ("", tree_names),
 }
-"""Where photos are in an export, and how they are called."""
+"""Where photos are in an export, for readers, and how they are called; Roboflow has a folder for each part."""
 
 ROUNDING = 0.011
 CUP, PEN = (1.25, 2.5, 30.75, 39.5), (10.0, 10.0, 50.0, 40.0)
@@ -76,13 +80,23 @@ def require_same(truth: Dataset, labelled: LabelledPhotos, name: str) -> None:
             assert read == pytest.approx(outward(found.box) if name == "voc" else found.box, abs=ROUNDING)
 
 
+def _without_part(photo: str, name: str) -> str:
+    return photo.split("/")[1] if name == "roboflow" else photo
+
+
+def test_no_format_is_left_out() -> None:
+    assert {each.name for each in FORMATS if each.write} == set(WRITTEN) | ONLY_WRITTEN
+
+
 @pytest.mark.parametrize("name", WRITTEN)
 def test_what_is_written_is_read_as_tags(odd: LabelledPhotos, tmp_path: Path, name: str) -> None:
     write_formats(odd, [name], tmp_path)
     tags = read_tags(tmp_path / name / FILES[name])
-    names = FOLDERS[name][1]([photo.name for photo in odd.photos])
-    assert {photo.name: photo.tags for photo in tags.photos} == {
-        f"{FOLDERS[name][0]}/{new}": {found.label for found in photo.boxes}
+    folder, naming = FOLDERS[name]
+    names = naming([photo.name for photo in odd.photos])
+    read = {_without_part(photo.name, name): photo.tags for photo in tags.photos}
+    assert read == {
+        str(Path(folder, new)): {found.label for found in photo.boxes}
         for new, photo in zip(names, odd.photos, strict=True)
     }
 

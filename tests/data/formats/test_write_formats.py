@@ -24,7 +24,7 @@ def files(folder: Path) -> dict[str, bytes]:
 
 def test_each_format_has_its_folder_and_is_written_the_same_again(labelled: LabelledPhotos, tmp_path: Path) -> None:
     written = write_formats(labelled, [*WRITTEN, "coco"], tmp_path / "out")
-    assert written == (tuple(tmp_path / "out" / name for name in WRITTEN), 3, 0)
+    assert written == (tuple(tmp_path / "out" / name for name in WRITTEN), 3, 0, {"train": 1, "valid": 2, "test": 0})
     first = files(tmp_path / "out")
     assert write_formats(labelled, list(WRITTEN), tmp_path / "out") == written
     assert files(tmp_path / "out") == first
@@ -41,6 +41,8 @@ def test_the_files_of_each_format(labelled: LabelledPhotos, tmp_path: Path) -> N
     assert set(files(tmp_path / "yolo")) == (
         {"data.yaml", MARK_NAME} | {f"images/train/{n}.png" for n in flat} | {f"labels/train/{n}.txt" for n in flat}
     )
+    data = {name.replace("images/", "data/") for name in tree}
+    assert set(files(tmp_path / "fiftyone")) == {"labels.json"} | data
     assert set(files(tmp_path / "voc")) == (
         {"ImageSets/Main/trainval.txt", "labelmap.txt", MARK_NAME}
         | {f"JPEGImages/{n}.png" for n in flat}
@@ -171,7 +173,7 @@ def test_a_symbolic_link_is_followed(labelled: LabelledPhotos, tmp_path: Path) -
 def test_an_unknown_format_is_refused_with_the_known_ones(
     labelled: LabelledPhotos, tmp_path: Path, formats: list[str]
 ) -> None:
-    with pytest.raises(ExportError, match="coco, cvat, labelstudio, voc, yolo"):
+    with pytest.raises(ExportError, match="coco, cvat, fiftyone, huggingface, labelstudio, roboflow, voc, yolo"):
         write_formats(labelled, formats, tmp_path / "out")
     assert not (tmp_path / "out").exists()
 

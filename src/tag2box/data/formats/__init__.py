@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -11,8 +11,16 @@ from typing import NamedTuple, final
 from tag2box.boxes import clipped_box, has_area
 from tag2box.data.dataset import Dataset
 from tag2box.data.formats.coco import is_coco, read_coco, read_coco_tags, write_coco
+from tag2box.data.formats.coco_layouts import (
+    is_roboflow,
+    read_roboflow,
+    read_roboflow_tags,
+    write_fiftyone,
+    write_roboflow,
+)
 from tag2box.data.formats.cvat import is_cvat, read_cvat, read_cvat_tags, write_cvat
 from tag2box.data.formats.folders import is_folder, read_folders
+from tag2box.data.formats.huggingface import write_huggingface
 from tag2box.data.formats.label_studio import (
     is_label_studio,
     read_label_studio,
@@ -20,6 +28,7 @@ from tag2box.data.formats.label_studio import (
     write_label_studio,
 )
 from tag2box.data.formats.placing import NOT_IN_LINES, require_photos
+from tag2box.data.formats.splitting import split_photos
 from tag2box.data.formats.tables import is_table, read_table
 from tag2box.data.formats.voc import is_ilsvrc, is_voc, read_voc, read_voc_tags, write_voc
 from tag2box.data.formats.yolo import is_yolo, read_yolo, read_yolo_tags, write_yolo
@@ -35,24 +44,29 @@ class Format:
     """A way in which people write down what is in photos."""
 
     name: str
-    recognises: Callable[[Path], bool]
-    """Whether a file or a folder is written so"""
-    read_tags: Callable[[Path], TagSet]
+    recognises: Callable[[Path], bool] | None = None
+    """Whether a file or a folder is written so; None if it is written only, or read as another format"""
+    read_tags: Callable[[Path], TagSet] | None = None
     read_truth: Callable[[Path], Dataset] | None = None
     """None if it has no boxes"""
     write: Callable[[LabelledPhotos, Path], None] | None = None
     """Fills an empty folder with photos and their boxes"""
+    is_split: bool = False
+    """Whether it is written in parts: for training, for choosing, for judging"""
 
 
 FORMATS: tuple[Format, ...] = (
     Format("table", is_table, read_table),
     Format("labelstudio", is_label_studio, read_label_studio_tags, read_label_studio, write_label_studio),
+    Format("roboflow", is_roboflow, read_roboflow_tags, read_roboflow, write_roboflow, is_split=True),
     Format("coco", is_coco, read_coco_tags, read_coco, write_coco),
     Format("cvat", is_cvat, read_cvat_tags, read_cvat, write_cvat),
     Format("yolo", is_yolo, read_yolo_tags, read_yolo, write_yolo),
     Format("voc", is_voc, read_voc_tags, read_voc, write_voc),
     Format("ilsvrc", is_ilsvrc, read_voc_tags, read_voc),
     Format("folders", is_folder, read_folders),
+    Format("fiftyone", write=write_fiftyone),
+    Format("huggingface", write=write_huggingface, is_split=True),
 )
 """All formats; the first that recognises a place is the one it is read by."""
 
@@ -68,11 +82,13 @@ class Written(NamedTuple):
     """How many are in each folder"""
     left_out: int
     """Photos that show something of which no box is left: as photos of nothing they would teach what is wrong"""
+    parts: Mapping[str, int]
+    """Of formats that are split: train, valid and test → photos; empty if there is none"""
 
 
 def format_of(place: Path) -> Format | None:
     """The format in which a file or folder is written, if it is in any."""
-    return next((each for each in FORMATS if each.recognises(place)), None)
+    return next((each for each in FORMATS if each.recognises and each.recognises(place)), None)
 
 
 def write_formats(
@@ -93,7 +109,9 @@ def write_formats(
     for folder, write in folders.items():
         with _writing_to(folder), replacing_folder(folder, WRITER) as fresh:
             write(ready, fresh)
-    return Written(tuple(folders), len(ready.photos), len(labelled.photos) - len(ready.photos))
+    split = any(each.is_split for each in FORMATS if each.name in writers)
+    parts = {part: len(photos) for part, photos in split_photos(ready.photos).items()} if split else {}
+    return Written(tuple(folders), len(ready.photos), len(labelled.photos) - len(ready.photos), parts)
 
 
 def _writers(names: Sequence[str]) -> dict[str, Callable[[LabelledPhotos, Path], None]]:

@@ -84,6 +84,7 @@ def photo_folder(path: Path, images: Sequence[dict[str, Any]]) -> Path:
     """
     split, around = path.stem.removeprefix("instances_"), path.parent.parent
     folders = [path.parent, around / split, around / "images" / split, path.parent / "images", around / "images"]
+    folders.append(path.parent / "data")  # FiftyOne
     first = str(images[0].get("file_name")) if images else ""
     return next((folder for folder in folders if os.path.isfile(folder / first)), path.parent)
 
@@ -95,10 +96,11 @@ def read_coco_tags(path: Path) -> TagSet:
     """
     file = load_coco(path)
     folder = photo_folder(path, file.images)
-    return TagSet.build(folder, find_mentioned(_mentions(file, folder), path), "COCO")
+    return TagSet.build(folder, find_mentioned(mentions_in(file, folder), path), "COCO")
 
 
-def _mentions(file: CocoFile, folder: Path) -> Iterator[Mention]:
+def mentions_in(file: CocoFile, folder: Path) -> Iterator[Mention]:
+    """The photos that a file speaks of, which lie in ``folder``."""
     for number, image in enumerate(file.images, start=1):
         where = f"image {number}"
         name = field(image, "file_name", str, f"{where} of {file.path}")
@@ -146,19 +148,23 @@ def write_coco(labelled: LabelledPhotos, folder: Path) -> None:
 
 def write_boxes(path: Path, labelled: LabelledPhotos, about: dict[str, Any]) -> None:
     """Write the boxes of a run as a COCO file; ``about`` goes into its ``info``."""
+    write_json(path, coco_content(labelled, about))
+
+
+def coco_content(labelled: LabelledPhotos, about: dict[str, Any], family: str = "") -> dict[str, Any]:
+    """What a COCO file of the boxes says; ``family`` is the supercategory of all categories."""
     numbers = {label: number for number, label in enumerate(labelled.classes, 1)}
     found = [(image, each) for image, photo in enumerate(labelled.photos, 1) for each in photo.boxes]
-    content = {
+    return {
         "info": {"description": "boxes that tag2box found", "photos": str(labelled.folder), **about},
         "licenses": LICENSES,
         "images": [_image_entry(number, photo) for number, photo in enumerate(labelled.photos, 1)],
-        "categories": [{"id": number, "name": label, "supercategory": ""} for label, number in numbers.items()],
+        "categories": [{"id": number, "name": label, "supercategory": family} for label, number in numbers.items()],
         "annotations": [
             {"id": place, "image_id": image, "category_id": numbers[each.label], **_box_entry(each)}
             for place, (image, each) in enumerate(found, 1)
         ],
     }
-    write_json(path, content)
 
 
 def _image_entry(number: int, photo: LabelledPhoto) -> dict[str, Any]:

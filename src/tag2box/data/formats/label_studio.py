@@ -3,42 +3,44 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import quote, unquote
 
-from tag2box.boxes import Box, Size, box_around, box_around_turned, box_from_percent, percent_of_box
+from tag2box.boxes import Size
 from tag2box.data.dataset import Dataset, DatasetImage, TrueBox
+from tag2box.data.formats.label_studio_regions import (
+    LOCAL_FILE,
+    Controls,
+    box_of,
+    is_region,
+    labels_of,
+    photo_names,
+    prediction_of,
+    region_of,
+)
 from tag2box.data.formats.parsing import (
     Mention,
     as_truth,
-    box_numbers,
     field,
     find_mentioned,
     first_file,
     inside,
-    kind_of,
-    numbers,
     read_json,
     read_xml,
     size_of,
 )
 from tag2box.data.formats.placing import branch, link_photo, put_photos, tree_names, write_xml
-from tag2box.data.labelled import FoundBox, LabelledPhoto, LabelledPhotos
+from tag2box.data.labelled import LabelledPhoto, LabelledPhotos
 from tag2box.data.photo_files import photo_size
 from tag2box.data.tags import TagSet, clean_name, clean_tags
 from tag2box.errors import TagsError
 from tag2box.files import write_json
 
-EXPECTED = "a list of tasks, as Label Studio exports it as JSON or JSON-MIN"
 SHORT_KEYS = ("label", "labels", "choice", "choices")
 """Where JSON-MIN has its tags."""
 
-UPLOAD = re.compile(r"/?data/upload/(?:\d+/)?(?:[0-9a-f]{8}-)?")
-LOCAL_FILE = "/data/local-files/?d="
-SIDES = ("x", "y", "width", "height")
 CONFIG_NAME = "config.xml"
 MODEL = "tag2box"
 README = """\
@@ -109,23 +111,12 @@ def _answers(task: Any, where: str) -> list[list[Any]] | None:
     for_import = "annotations" not in task and "predictions" in task
     given = field(task, "predictions" if for_import else "annotations", list, where)
     results = [field(one, "result", list, f"an annotation of {where}") for one in given if not _cancelled(one)]
-    answers = [[_region(item, where) for item in result if _said(item)] for result in results]
+    answers = [[region_of(item, where) for item in result if is_region(item)] for result in results]
     return answers or ([[]] if for_import else None)
 
 
 def _cancelled(annotation: Any) -> bool:
     return isinstance(annotation, dict) and bool(annotation.get("was_cancelled"))
-
-
-def _said(item: Any) -> bool:
-    """Whether a result has something to say by itself: relations between regions have no value."""
-    return not (isinstance(item, dict) and item.get("type") == "relation")
-
-
-def _region(item: Any, where: str) -> dict[str, Any]:
-    """A result as JSON-MIN has it: what is in its value, and the size of the photo."""
-    value = field(item, "value", dict, f"a result of {where}")
-    return {key: item[key] for key in ("original_height", "original_width") if key in item} | value
 
 
 def _short_answer(task: Any, where: str) -> list[Any]:
@@ -136,19 +127,7 @@ def _short_answer(task: Any, where: str) -> list[Any]:
 
 def _words(task: _Task) -> list[str]:
     items = [item for answer in task.answers for item in answer]
-    return [word for item in items for word in ([item] if isinstance(item, str) else _labels(item, task.where))]
-
-
-def _labels(region: Any, where: str) -> list[str]:
-    """The tags in the fields of a region that hold labels, such as ``rectanglelabels``."""
-    if not isinstance(region, dict):
-        raise TagsError(f"{where} has {kind_of(region)} as a label.", EXPECTED, "export the project again.")
-    lists = [field(region, key, list, where) for key in region if key.endswith("labels") or key == "choices"]
-    labels = [label for labels in lists for label in labels]
-    wrong = [label for label in labels if not isinstance(label, str)]
-    if wrong:
-        raise TagsError(f"{where} has {kind_of(wrong[0])} as a label.", "labels as texts", "export the project again.")
-    return labels
+    return [word for item in items for word in ([item] if isinstance(item, str) else labels_of(item, task.where))]
 
 
 def _true_image(folder: Path, task: _Task) -> DatasetImage:
@@ -158,10 +137,10 @@ def _true_image(folder: Path, task: _Task) -> DatasetImage:
         )
     path = _photo_of(folder, task)
     regions = [item for item in task.answers[0] if not isinstance(item, str)]
-    named = [(label, region) for region in regions for label in _labels(region, task.where)]
+    named = [(label, region) for region in regions for label in labels_of(region, task.where)]
     things = [(label, region) for label, region in named if "choices" not in region]
     size = _size_of(regions, path, task.where)
-    boxes = [TrueBox(clean_name(label), _box_of(region, size, task.where)) for label, region in things]
+    boxes = [TrueBox(clean_name(label), box_of(region, size, task.where)) for label, region in things]
     name = path.relative_to(folder).as_posix() if path.is_relative_to(folder) else path.as_posix()
     return DatasetImage.build(path, name, size, boxes)
 
@@ -170,7 +149,7 @@ def _photo_of(folder: Path, task: _Task) -> Path:
     """Where the photo of a task is; if it is nowhere, what it was called before it came to Label Studio."""
     candidates = _candidates(folder, task.reference, task.where)
     whole = task.reference.startswith((LOCAL_FILE, "file://"))
-    return first_file(candidates) or (candidates[0] if whole else folder / _names(task.reference)[-1])
+    return first_file(candidates) or (candidates[0] if whole else folder / photo_names(task.reference)[-1])
 
 
 def _size_of(regions: Sequence[dict[str, Any]], path: Path, where: str) -> Size:
@@ -178,19 +157,6 @@ def _size_of(regions: Sequence[dict[str, Any]], path: Path, where: str) -> Size:
         if "original_height" in region:
             return size_of(region["original_height"], region.get("original_width"), where)
     return photo_size(path)
-
-
-def _box_of(region: dict[str, Any], size: Size, where: str) -> Box:
-    points = region.get("points")
-    if isinstance(points, list) and points:
-        corners = [numbers(point if isinstance(point, list) else [None], where) for point in points]
-        pixels = [box_from_percent(point[0], point[-1], 0.0, 0.0, size) for point in corners if point]
-        return box_around((x, y) for x, y, _, _ in pixels)
-    if not all(side in region for side in SIDES):
-        raise TagsError(f"{where} has a region that is no box.", "rectangles and polygons", "export rectangles.")
-    box = box_from_percent(*box_numbers([region[side] for side in SIDES], where), size)
-    (degrees,) = numbers([region.get("rotation", 0)], where)
-    return box_around_turned(box, degrees, (box[0], box[1]))
 
 
 def _configured(config: Path) -> list[str]:
@@ -209,20 +175,8 @@ def _candidates(folder: Path, reference: str, where: str) -> list[Path]:
             "photos on this disk",
             "download the photos, put them beside the export, and write their file names into it.",
         )
-    names = _names(reference)
+    names = photo_names(reference)
     return [inside(place, name, where) for name in names for place in (folder, folder / "images")]
-
-
-def _names(reference: str) -> list[str]:
-    """What the file of a photo may be called, likeliest first; Label Studio puts eight digits before uploads."""
-    if reference.startswith(LOCAL_FILE):
-        parts = unquote(reference.removeprefix(LOCAL_FILE)).strip("/").split("/")
-        return ["/".join(parts[start:]) for start in range(len(parts))]
-    upload = UPLOAD.match(reference)
-    if upload:
-        names = [reference.rsplit("/", 1)[1], reference[upload.end() :]]
-        return list(dict.fromkeys(form for name in names for form in (name, unquote(name))))
-    return list(dict.fromkeys([reference, unquote(reference)]))
 
 
 def write_label_studio(labelled: LabelledPhotos, folder: Path) -> None:
@@ -239,23 +193,5 @@ def write_label_studio(labelled: LabelledPhotos, folder: Path) -> None:
 def _task_entry(photo: LabelledPhoto) -> dict[str, Any]:
     """A photo; its score is that of its most doubtful box."""
     url = f"{LOCAL_FILE}{quote(f'images/{photo.name}')}"
-    regions = [_region_entry(f"box-{number}", found, photo) for number, found in enumerate(photo.boxes, 1)]
-    score = min((region["score"] for region in regions), default=None)
-    predictions = [{"model_version": MODEL, "score": score, "result": regions}] if regions else []
-    return {"data": {"image": url}, "predictions": predictions}
-
-
-def _region_entry(identity: str, found: FoundBox, photo: LabelledPhoto) -> dict[str, Any]:
-    """A box in percent of the photo; its score is the probability that it is right."""
-    place = {name: round(side, 4) for name, side in zip(SIDES, percent_of_box(found.box, photo.size), strict=True)}
-    return {
-        "id": identity,
-        "from_name": "label",
-        "to_name": "image",
-        "type": "rectanglelabels",
-        "original_width": photo.width,
-        "original_height": photo.height,
-        "image_rotation": 0,
-        "score": round(found.confidence, 4),
-        "value": {**place, "rotation": 0, "rectanglelabels": [found.label]},
-    }
+    prediction = prediction_of(photo, Controls(), MODEL)
+    return {"data": {"image": url}, "predictions": [prediction] if prediction else []}

@@ -74,14 +74,18 @@ def parse_json(text: str, where: str) -> Any:
 
 
 def read_xml(path: Path) -> ET.Element:
-    """The root of an XML file; one that defines entities is refused, since a small one can grow without end."""
-    text = read_text(path)
+    """The root of an XML file."""
+    return parse_xml(read_text(path), str(path))
+
+
+def parse_xml(text: str, where: str) -> ET.Element:
+    """The root of an XML text; one that defines entities is refused, since a small one can grow without end."""
     if "<!DOCTYPE" in text or "<!ENTITY" in text:
-        raise TagsError(f"{path} has a DOCTYPE.", "an XML file without DOCTYPE and entities", "remove those lines.")
+        raise TagsError(f"{where} has a DOCTYPE.", "an XML file without DOCTYPE and entities", "remove those lines.")
     try:
         return ET.fromstring(text)  # noqa: S314 (no entities in it)
     except (ET.ParseError, ValueError) as error:
-        raise TagsError(f"{path} is not XML: {error}.", "a whole XML file", "write or export it again.") from error
+        raise TagsError(f"{where} is not XML: {error}.", "a whole XML file", "write or export it again.") from error
 
 
 def field(record: Any, name: str, kind: type[Kind], where: str) -> Kind:

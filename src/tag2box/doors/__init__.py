@@ -1,0 +1,1 @@
+"""Doors into other people's tools: boxes where annotators already work, and their corrections back."""
