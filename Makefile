@@ -1,7 +1,7 @@
 # Two commands do everything on a fresh machine: `make demo` and `make test`.
 PYTHON ?= python3
 
-.PHONY: help demo test core docs sabotage kill damage cluster labelstudio results clean
+.PHONY: help demo test core docs sabotage kill damage cluster results labelstudio clean
 
 help:  ## print this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)

@@ -86,7 +86,7 @@ def test_a_table_from_tasks_to_report(bench: Workbench, files: tuple[Path, Path]
     assert results["vmf-mil"].figures[QUERY].value > 0.5 > 0.3 > results["whole-image"].figures[QUERY].value
     assert results["mi-svm"].figures[SUPPORT].value > 0.5
     assert len({result.labels for result in results.values()}) == 1  # everybody saw the same tasks
-    assert "Ours:\n- vMF-MIL above whole image in query CorLoc (1-way 3-shot): yes" in first.stdout
+    assert "Ours:\n- weighted vMF-MIL above whole image in query CorLoc (1-way 3-shot): yes" in first.stdout
 
     stamps = {path: path.stat().st_mtime_ns for path in bench.results.iterdir()}
     asked.write_text(SPECIFICATION.replace('"whole-image"]', '"whole-image", "random-region"]'))
@@ -97,7 +97,7 @@ def test_a_table_from_tasks_to_report(bench: Workbench, files: tuple[Path, Path]
     written = run("bench", "report", asked, *places(bench, settings), "-o", tmp_path / "report")
     assert written.returncode == 0, written.stderr
     page = (tmp_path / "report" / "results.md").read_text()
-    assert "| vMF-MIL | 53.2 | " in page
+    assert "| weighted vMF-MIL | 53.2 | " in page
     assert "query CorLoc of each class" in page
     assert "| Ours | 1 | 0 | 0 | 0 |" in page
     assert "What we saw." in page
@@ -120,7 +120,7 @@ def test_all_images_of_a_class_at_once(bench: Workbench, files: tuple[Path, Path
     assert [set(result.figures) for result in results] == [{SUPPORT, AGNOSTIC}] * 2  # nothing was asked
     assert [len(hits) for hits in results[0].support] == [14] * 4
     run("bench", "report", asked, *places(bench, settings), "-o", tmp_path / "report")
-    assert "Time against vMF-MIL, in one run: MI-SVM " in (tmp_path / "report" / "results.md").read_text()
+    assert "Time against weighted vMF-MIL, in one run: MI-SVM " in (tmp_path / "report" / "results.md").read_text()
 
 
 FLOOR = SPECIFICATION.split("methods", maxsplit=1)[0] + 'methods = ["whole-image"]\n'

@@ -18,7 +18,7 @@ YES, NO, OPEN = Interval(0.15, 0.1, 0.2, 9), Interval(-0.15, -0.2, -0.1, 9), Int
 @pytest.mark.parametrize(("seen", "words"), [(YES, "yes"), (NO, "no"), (OPEN, "not decided")])
 def test_a_difference_in_words(seen: Interval, words: str) -> None:
     comparison = Comparison(ORDER, 1, 5, seen)
-    text = "vMF-MIL above MI-SVM in query CorLoc (1-way 5-shot): "
+    text = "weighted vMF-MIL above MI-SVM in query CorLoc (1-way 5-shot): "
     assert f"{text}{words}," in sentence(comparison)
     assert f"{text}**{words}**," in sentence(comparison, "**")
 
@@ -32,7 +32,7 @@ def test_a_sentence_ends_with_the_interval_and_says_if_the_result_was_there_firs
 def test_more_images_in_words() -> None:
     comparison = Comparison(MoreShots("vmf-mil", 5, 10, PAPER, PRECISION), 20, 10, NO)
     assert sentence(comparison) == (
-        "vMF-MIL with 10 images above 5 in mAP (20-way): no, difference -15.0 (-20.0 … -10.0)"
+        "weighted vMF-MIL with 10 images above 5 in mAP (20-way): no, difference -15.0 (-20.0 … -10.0)"
     )
 
 

@@ -52,7 +52,7 @@ def test_each_method_is_a_bar_of_its_verdicts() -> None:
     right, part = a_result(Verdict.right, Verdict.right), a_result(Verdict.right, Verdict.part)
     found = widths({ROW: right, replace(ROW, method="mi-svm"): part})
     kinds = list(Verdict)
-    assert found["vMF-MIL"] == pytest.approx([100.0 * (kind is Verdict.right) for kind in kinds])
+    assert found["weighted vMF-MIL"] == pytest.approx([100.0 * (kind is Verdict.right) for kind in kinds])
     assert found["MI-SVM"] == pytest.approx([50.0 * (kind in {Verdict.right, Verdict.part}) for kind in kinds])
 
 
@@ -62,7 +62,7 @@ def test_a_table_of_several_cells_shows_the_one_with_the_fewest_images() -> None
         ROW: a_result(Verdict.right),
         replace(ROW, ways=5): a_result(Verdict.part),
     }
-    assert widths(results)["vMF-MIL"][0] == pytest.approx(100.0)
+    assert widths(results)["weighted vMF-MIL"][0] == pytest.approx(100.0)
 
 
 def test_without_queries_there_is_no_chart() -> None:

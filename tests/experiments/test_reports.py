@@ -45,7 +45,7 @@ def test_every_cell_of_a_table_has_its_column_and_says_which_it_is() -> None:
     wanted = [f"N = {n} K = {k} {name}, ours" for n, k in cells for name in (SUPPORT, QUERY)]
     assert table.headings == ("method", *wanted)
     assert table.lines[0] == (
-        "vMF-MIL",
+        "weighted vMF-MIL",
         *(shown(Interval(v, v - 0.1, v + 0.1, 4)) for v in values.values() for _ in "12"),
     )
     assert table.lines[1] == ("MI-SVM", *[NOTHING] * 8)  # not run yet
@@ -73,7 +73,7 @@ def test_the_papers_number_stands_before_ours_where_it_printed_one() -> None:
     ]
     ours = "50.0 (40.0…60.0)"
     assert table.lines == (
-        ("vMF-MIL", ours, NOTHING, ours, "53.2", NOTHING, NOTHING),
+        ("weighted vMF-MIL", ours, NOTHING, ours, "53.2", NOTHING, NOTHING),
         ("MI-SVM", NOTHING, "7", NOTHING, NOTHING, NOTHING, NOTHING),
     )
 
@@ -86,7 +86,7 @@ def test_classes_have_a_table_where_there_is_one_cell() -> None:
     assert list(by_class) == [QUERY]  # of AP nothing is known
     assert by_class[QUERY].headings == ("method", "ant", "cat", "dog")
     assert by_class[QUERY].lines == (
-        ("vMF-MIL", NOTHING, "50.0", NOTHING),
+        ("weighted vMF-MIL", NOTHING, "50.0", NOTHING),
         ("MI-SVM, paper", "3.5", NOTHING, "12"),
         ("MI-SVM", NOTHING, NOTHING, "12.5"),
     )
@@ -118,7 +118,7 @@ def test_times_are_compared_where_every_image_is_used_and_nowhere_else() -> None
     results = {ROW: valued(0.5, seconds=30.0), RIVAL: valued(0.5, seconds=75.0)}
     assert make_report(ASKED, results).pace == ""
     report = make_report(replace(ASKED, draw=EVERY_IMAGE), results)
-    assert report.pace == "Time against vMF-MIL, in one run: MI-SVM 2.5."
+    assert report.pace == "Time against weighted vMF-MIL, in one run: MI-SVM 2.5."
     assert report.minutes == pytest.approx(1.75)
     assert make_report(replace(ASKED, draw=EVERY_IMAGE), {}).pace == ""
 
@@ -129,10 +129,10 @@ def test_a_section_holds_all_that_a_report_knows_in_order() -> None:
     text = markdown(report, "tag2box bench run t.toml", ["a.svg", "b.png"])
     parts = [
         "## Our table\n\nDoes EM help?\n\n`tag2box bench run t.toml` · 2,000 tasks, voc07, 0 min on 2 cores\n\n",
-        "| method | query CorLoc, ours | mAP, ours |\n| --- | --- | --- |\n| vMF-MIL | 50.0 (40.0…60.0) |",
+        "| method | query CorLoc, ours | mAP, ours |\n| --- | --- | --- |\n| weighted vMF-MIL | 50.0 (40.0…60.0) |",
         "query CorLoc of each class:\n\n| method | cat |\n",
         report.pace,
-        "\n\nThe paper's:\n\n- vMF-MIL above MI-SVM in query CorLoc (1-way 5-shot): **",
+        "\n\nThe paper's:\n\n- weighted vMF-MIL above MI-SVM in query CorLoc (1-way 5-shot): **",
         "\n\nWe looked.\n\n![Our table](a.svg)\n\n![Our table](b.png)\n",
     ]
     places = [text.index(part) for part in parts]

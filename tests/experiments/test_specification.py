@@ -109,7 +109,10 @@ def test_everything_about_a_hypothesis_and_a_row_that_was_not_run_is_read(tmp_pa
         (MORE + 'measure = "class-agnostic CorLoc"\n', "expect_more is 'class-agnostic CorLoc'"),
         (NOT_RUN.replace('why = "It has no code."\n', ""), "not_run has no 'why'"),
         (NOT_RUN.replace("It has no code.", " "), "why of not_run is ' '"),
-        (NOT_RUN.replace("Greedy Tree", "vMF-MIL"), "title of not_run is 'vMF-MIL'"),
+        (
+            NOT_RUN.replace("Greedy Tree", "weighted vMF-MIL"),
+            "title of not_run is 'weighted vMF-MIL'",
+        ),
         (NOT_RUN + NOT_RUN.removeprefix(GOOD), "title of not_run is 'Greedy Tree'"),
         (NOT_RUN.replace("Greedy Tree", "a;b"), "title of not_run is 'a;b'"),
         (NOT_RUN + "paper = 53.0\n", "paper of not_run is 53.0"),

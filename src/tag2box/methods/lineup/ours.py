@@ -186,8 +186,8 @@ _STEPS = {
 
 OURS: Mapping[str, Method] = {
     "vmf-mil-written": Method("vMF-MIL as written", _written, WRITTEN_GRID),
-    "vmf-mil-centered": Method("vMF-MIL, centred", _centered, CENTERED_GRID),
-    "vmf-mil": Method("vMF-MIL, centred and weighted", _vmf, VMF_GRID),
+    "vmf-mil-centered": Method("centred vMF-MIL", _centered, CENTERED_GRID),
+    "vmf-mil": Method("weighted vMF-MIL", _vmf, VMF_GRID),
     "vmf-mil-guided": Method("vMF-MIL with objectness", _guided, GUIDED_GRID),
     "vmf-mil-scenes": Method("vMF-MIL with scenes", _scenes, SCENE_GRID, chosen_by=BOTH, for_people=True),
     "prototypical": Method("Prototypical Init", _start_only, like="vmf-mil"),
