@@ -47,12 +47,12 @@ def megabytes(folder: Path) -> float:
 
 
 def import_everything() -> list[str]:
-    """Import every module except those that train the detector."""
+    """Import every module except those that train networks."""
     import tag2box
 
     require("site-packages" in str(tag2box.__file__), "the package must be installed, not linked")
     names = [module.name for module in pkgutil.walk_packages(tag2box.__path__, "tag2box.")]
-    unwanted = ("training.detector", "__main__", "rows._rows")  # the last is a library, and no module of Python
+    unwanted = ("training.detector", "training.rivals", "__main__", "rows._rows")  # the last is a library of C
     wanted = [name for name in names if not any(word in name for word in unwanted)]
     for name in wanted:
         importlib.import_module(name)
