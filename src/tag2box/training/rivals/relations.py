@@ -16,6 +16,7 @@ from torch.nn import functional
 from tag2box.methods.rivals import RelationNetwork
 from tag2box.progress import Report
 from tag2box.training.rivals.lessons import NOTHING, LabelledRegions
+from tag2box.training.rivals.steps import take_steps
 
 COUNTS = (3, 3, 6)
 """Regions of a photo: of the class that both photos show, of other objects, of none."""
@@ -104,17 +105,12 @@ def train_relations(regions: LabelledRegions, recipe: RelationRecipe, report: Re
     optimizer = torch.optim.SGD(
         network.parameters(), recipe.learning_rate, recipe.momentum, weight_decay=recipe.weight_decay
     )
-    schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, recipe.learning_rate, recipe.steps, pct_start=0.05)
-    for step in range(1, recipe.steps + 1):
+
+    def loss_of() -> torch.Tensor:
         first, second, alike = _draw_pairs(regions, recipe.pairs, rng)
-        loss = focal_loss(network(first, second), alike)
-        optimizer.zero_grad()
-        loss.backward()  # type: ignore[no-untyped-call]
-        nn.utils.clip_grad_norm_(network.parameters(), recipe.largest_gradient)
-        optimizer.step()
-        schedule.step()
-        if step % 20 == 0 or step == recipe.steps:
-            report(step, {"loss": loss.item()})
+        return focal_loss(network(first, second), alike)
+
+    take_steps(network, optimizer, recipe, loss_of, report)
     return network.eval().folded()
 
 

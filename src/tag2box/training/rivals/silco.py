@@ -19,6 +19,7 @@ from tag2box.methods.rivals import SilcoNetwork
 from tag2box.methods.rivals.silco import LEAK
 from tag2box.progress import Report
 from tag2box.training.rivals.lessons import LabelledRegions
+from tag2box.training.rivals.steps import take_steps
 
 COUNTS = (8, 16, 40)
 """Regions of a query that count: of the class, of other objects, of none."""
@@ -133,17 +134,12 @@ def train_silco(regions: LabelledRegions, recipe: SilcoRecipe, report: Report) -
     rng = np.random.default_rng(recipe.seed)
     network = SilcoModules(regions.features[0].shape[1], recipe)
     optimizer = torch.optim.AdamW(network.parameters(), recipe.learning_rate, weight_decay=recipe.weight_decay)
-    schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, recipe.learning_rate, recipe.steps, pct_start=0.05)
-    for step in range(1, recipe.steps + 1):
+
+    def loss_of() -> torch.Tensor:
         query, supports, shows = _draw_tasks(regions, recipe, rng)
-        loss = hard_loss(network(query, supports), shows)
-        optimizer.zero_grad()
-        loss.backward()  # type: ignore[no-untyped-call]
-        nn.utils.clip_grad_norm_(network.parameters(), recipe.largest_gradient)
-        optimizer.step()
-        schedule.step()
-        if step % 20 == 0 or step == recipe.steps:
-            report(step, {"loss": loss.item()})
+        return hard_loss(network(query, supports), shows)
+
+    take_steps(network, optimizer, recipe, loss_of, report)
     return network.eval().kept()
 
 
