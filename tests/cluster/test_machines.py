@@ -28,6 +28,8 @@ from tag2box.store.reader import SHARD_PATTERN
 
 ray = pytest.importorskip("ray", reason="Ray is not installed: make cluster installs it")
 
+from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy  # noqa: E402
+
 ray.cloudpickle.register_pickle_by_value(sys.modules[__name__])  # workers do not know the tests
 
 DEMO = Path(tag2box.__file__).parent / "assets" / "demo" / "photos"
@@ -62,6 +64,11 @@ def run_on(address: str, photos: Path, folder: Path) -> bytes:
     return (folder / BOXES_NAME).read_bytes()
 
 
+def wait_for_em(trace: Path) -> None:
+    while not trace.exists() or len(trace.read_text()) < 15:
+        time.sleep(0.02)
+
+
 def test_a_cluster_finds_what_one_process_finds(cluster: Any, undisturbed: Path, photos: Path, tmp_path: Path) -> None:
     assert run_on(cluster.address, photos, tmp_path / "run") == (undisturbed / BOXES_NAME).read_bytes()
 
@@ -89,10 +96,11 @@ def test_a_machine_that_is_lost_in_the_middle_of_em_costs_nothing(
     (tmp_path / "run" / BOXES_NAME).unlink()
     extra = cluster.add_node(num_cpus=2, object_store_memory=80 * 2**20, resources={"extra": 1})
     cluster.wait_for_nodes()
-    with connected(cluster.address):
-        (lost,) = (node["NodeID"] for node in ray.nodes() if "extra" in node["Resources"] and node["Alive"])
     steps = tmp_path / "steps"
     steps.mkdir()
+    with connected(cluster.address):
+        nodes = {node["NodeID"]: "extra" in node["Resources"] for node in ray.nodes() if node["Alive"]}
+    (lost,) = (node for node, is_extra in nodes.items() if is_extra)
 
     def learn_slowly(job: Any) -> Any:
         """What a task does, with a trace of every look at the photos."""
@@ -111,14 +119,17 @@ def test_a_machine_that_is_lost_in_the_middle_of_em_costs_nothing(
             Photos.expect = expect  # type: ignore[method-assign]
 
     def lose() -> None:
-        while not (steps / lost).exists() or len((steps / lost).read_text()) < 15:
-            time.sleep(0.02)
+        wait_for_em(steps / lost)
         cluster.remove_node(extra, allow_graceful=False)
 
     monkeypatch.setattr(machines, "learn_by_paths", learn_slowly)
-    loser = threading.Thread(target=lose)
+    loser = threading.Thread(target=lose, daemon=True)
     loser.start()
-    boxes = run_on(cluster.address, photos, tmp_path / "run")
+    with connected(cluster.address):
+        for node in set(nodes) - {lost}:  # no core to spare until the one is in the middle of EM
+            there = NodeAffinitySchedulingStrategy(node, soft=False)
+            ray.remote(num_cpus=1, scheduling_strategy=there)(wait_for_em).remote(steps / lost)
+        boxes = run_on(cluster.address, photos, tmp_path / "run")
     loser.join(timeout=1)
     assert not loser.is_alive(), "the machine was never in the middle of EM"
     assert len(list(steps.iterdir())) > 1, "somebody else has finished the work"

@@ -19,8 +19,9 @@ from tag2box.product.album import Picture
 from tag2box.product.class_file import load_classes
 from tag2box.product.corrections import Shows, ShowsNot
 from tag2box.product.events import Learned
+from tag2box.product.moving import MovedBox
 from tag2box.product.run import Run
-from tag2box.product.taught import MovedBox, Taught, moved_boxes
+from tag2box.product.taught import Taught, moved_boxes
 
 GREEN = (41.0, 1.0, 79.0, 29.0)
 """A box that is drawn a little inside the green quarter of the first photo."""

@@ -30,8 +30,9 @@ from tag2box.product.corrections import Shows, ShowsNot, Undo
 from tag2box.product.detecting import Detector
 from tag2box.product.doubts import Doubts
 from tag2box.product.events import Advanced, Began, Ended, Listener, on_terminal
+from tag2box.product.moving import MovedBox
 from tag2box.product.showing import show_detected, show_tagged
-from tag2box.product.taught import MovedBox, Taught, moved_boxes
+from tag2box.product.taught import Taught, moved_boxes
 from tag2box.product.verdicts import Verdict
 from tag2box.store import as_stored
 from tag2box.types import Detections, require_tag_set

@@ -14,6 +14,7 @@ from tag2box.data.photo_files import PhotoFile
 from tag2box.extract import BatchOutcome, extract_photos
 from tag2box.model import Model
 from tag2box.product.events import Advanced, Began, Ended, Listener
+from tag2box.product.finding import Teach
 from tag2box.product.learning import LearnedClass, Lesson, learn_class
 from tag2box.store import FeatureStore
 
@@ -46,14 +47,18 @@ class Machines:
         listen(Ended("extract"))
         return outcome
 
-    def teach(self, model: Model, features: FeatureStore, lessons: Sequence[Lesson]) -> Iterator[LearnedClass]:
-        """Learn classes by their lessons, in that order; on a cluster each is a task."""
+    def teacher(self, model: Model, features: FeatureStore) -> Teach | None:
+        """What learns classes on the cluster, each by a task of its own; None if they are learned here."""
         if self.cluster is None:
-            yield from (learn_class(lesson, features, model) for lesson in lessons)
-            return
-        jobs = [_Job(lesson, features.folder.resolve(), model.folder.resolve(), model.regions) for lesson in lessons]
-        for lesson, one in zip(lessons, work_on_cluster(self.cluster, learn_by_paths, jobs), strict=True):
-            yield replace(one, lesson=lesson)
+            return None
+        address, at = self.cluster, (features.folder.resolve(), model.folder.resolve(), model.regions)
+
+        def teach(lessons: Sequence[Lesson]) -> Iterator[LearnedClass]:
+            jobs = [_Job(lesson, *at) for lesson in lessons]
+            for lesson, one in zip(lessons, work_on_cluster(address, learn_by_paths, jobs), strict=True):
+                yield replace(one, lesson=lesson)
+
+        return teach
 
 
 HERE = Machines()

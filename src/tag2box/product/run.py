@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import asdict, replace
-from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, NamedTuple, Self, final
@@ -179,7 +178,7 @@ class Run:
         """Find every thing in the photos that show it; classes that did not change are kept, and nothing is written."""
         known, features = self.known(), self._features()
         regions = self._pointing.regions(known, features)
-        teach = partial(self.machines.teach, self.model, features)
+        teach = self.machines.teacher(self.model, features)
         with self.machines.connected():
             self.found = find_classes(
                 known.tags, features, self.model, listen, regions=regions, before=self.found, teach=teach

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple, Self, final
+from typing import Self, final
 
-import numpy as np
-
-from tag2box.boxes import Box, paired_overlaps
+from tag2box.boxes import Box
 from tag2box.data.labelled import FoundBox
 from tag2box.data.tags import clean_tags
 from tag2box.errors import PhotoError, RunError
 from tag2box.extract import Extracted
 from tag2box.files import now
 from tag2box.model import Model
-from tag2box.product.album import Album, MemoryBags, PhotoName, Picture
+from tag2box.product.album import Album, MemoryBags, Picture
 from tag2box.product.corrections import (
     Correction,
     Pointed,
@@ -28,25 +26,10 @@ from tag2box.product.corrections import (
 )
 from tag2box.product.events import Listener
 from tag2box.product.finding import Found, find_classes
+from tag2box.product.moving import MovedBox, moves
 from tag2box.product.pointing import Pointing
 from tag2box.store import as_stored
 from tag2box.types import ProposalBag
-
-SAME_PLACE = 0.9
-"""A box that overlaps its former self by less has moved."""
-
-
-class MovedBox(NamedTuple):
-    """A box that is elsewhere after a person has spoken."""
-
-    photo: PhotoName
-    label: str
-    before: Box | None
-    """None if there was no box"""
-    after: Box | None
-    """None if there is no box any more"""
-    overlap: float
-    """Intersection over union of the two; 0 if one is missing"""
 
 
 @final
@@ -133,20 +116,8 @@ class Taught:
 
 def moved_boxes(before: Taught, after: Taught, spoken_of: Shows | ShowsNot) -> list[MovedBox]:
     """What is elsewhere, has come or has gone, in the order of the photos, but for the thing that was spoken of."""
-    moved = []
-    for place, (old, new) in enumerate(zip(before.boxes, after.boxes, strict=True)):
-        for label in sorted({*old, *new}):
-            first, second = (boxes[label].box if label in boxes else None for boxes in (old, new))
-            overlap = _overlap(first, second)
-            if overlap < SAME_PLACE and (str(place), label) != (spoken_of.photo, spoken_of.label):
-                moved.append(MovedBox(before.album.names[place], label, first, second, overlap))
-    return moved
-
-
-def _overlap(first: Box | None, second: Box | None) -> float:
-    if first is None or second is None:
-        return 0.0
-    return float(paired_overlaps(np.array([first]), np.array([second]))[0])
+    moved = moves(before.found, after.found, [(spoken_of.photo, spoken_of.label)])
+    return [one._replace(photo=before.album.names[int(one.photo)]) for one in moved]
 
 
 def _edges(box: Sequence[float]) -> Box:

@@ -8,22 +8,17 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, final
 
-import numpy as np
-
-from tag2box.boxes import Box, Size, paired_overlaps
+from tag2box.boxes import Size
 from tag2box.data.labelled import FoundBox
 from tag2box.data.tags import TaggedPhoto
 from tag2box.methods.calibration import SUSPECT
 from tag2box.product.corrections import Known, Said, Shows, ShowsNot, Undo, standing
 from tag2box.product.finding import Found
+from tag2box.product.moving import Place, moves
 from tag2box.viz.palette import ink_on
 from tag2box.web.keepsakes import Keepsakes
 
-STAYS = 0.9
-"""Boxes that overlap by at least this are in the same place."""
 Entry = dict[str, Any]
-Place = tuple[str, str]
-"""Photo and label."""
 
 
 class View(NamedTuple):
@@ -108,25 +103,13 @@ def labels_of(view: View) -> list[str]:
 
 def moved_boxes(before: Found | None, after: Found, touched: Collection[Place]) -> list[Place]:
     """Photos and labels whose box is now elsewhere, though nobody spoke of them."""
-    old, new = (_boxes_by_place(found) for found in (before, after))
-    places = [place for place in new if place in old and place not in touched]
-    if not places:
-        return []
-    first, second = (np.array([boxes[place] for place in places], dtype=np.float32) for boxes in (old, new))
-    return [
-        place for place, shared in zip(places, paired_overlaps(first, second).tolist(), strict=True) if shared < STAYS
-    ]
+    moved = moves(before, after, touched)
+    return [(str(one.photo), one.label) for one in moved if one.before is not None and one.after is not None]
 
 
 def rounded(box: Sequence[float]) -> list[float]:
     """Edges to a tenth of a pixel."""
     return [round(float(edge), 1) for edge in box]
-
-
-def _boxes_by_place(found: Found | None) -> dict[Place, Box]:
-    if found is None:
-        return {}
-    return {(photo, box.label): box.box for photo, boxes in found.boxes().items() for box in boxes}
 
 
 def _last_words(said: Sequence[Said]) -> dict[Place, Said]:

@@ -16,6 +16,7 @@ from tag2box.product.corrections import Correction, Shows, ShowsNot, Tag, Undo
 from tag2box.product.events import Event, Stopped
 from tag2box.product.finding import Found
 from tag2box.product.history import History, history_of
+from tag2box.product.moving import Place
 from tag2box.product.own_photos import keeps_own
 from tag2box.product.run import Run
 from tag2box.web.bodies import Word
@@ -23,7 +24,7 @@ from tag2box.web.child import Child
 from tag2box.web.events import Events
 from tag2box.web.keepsakes import Keepsakes
 from tag2box.web.progress import Progress
-from tag2box.web.state import Place, Snapshot, View, labels_of, moved_boxes, photo_id
+from tag2box.web.state import Snapshot, View, labels_of, moved_boxes, photo_id
 from tag2box.web.thumbnails import THUMBNAILS_NAME, Thumbnails
 from tag2box.web.worker import Worker
 

@@ -31,9 +31,9 @@ def test_a_new_region_is_asked_about_every_chosen_one_both_ways_round() -> None:
 
 def test_objectness_counts_in_the_choice_and_in_new_images() -> None:
     network, bags, new = some_relations(), random_bags(1, images=3), random_bags(6, images=1)[0]
-    heavy = CommonRegions(network, objectness=objectness_odds, objectness_weight=1000.0).learn(bags, [], rng())
+    heavy = CommonRegions(network, objectness_weight=1000.0).learn(bags, [], rng())
     assert heavy.localization.rows.tolist() == [int(bag.objectness.argmax()) for bag in bags]
-    some = CommonRegions(network, objectness=objectness_odds, objectness_weight=0.5).learn(bags, [], rng())
+    some = CommonRegions(network, objectness_weight=0.5).learn(bags, [], rng())
     plain = CommonRegions(network).learn(bags, [], rng())
     if plain.localization.rows.tolist() == some.localization.rows.tolist():
         np.testing.assert_allclose(some.score(new), plain.score(new) + 0.5 * objectness_odds(new), rtol=1e-5)

@@ -32,7 +32,7 @@ def test_the_detector_is_the_classifier_and_what_its_neighbours_gained(nearest: 
 def test_objectness_is_added() -> None:
     bags, new = random_bags(0, images=3), random_bags(4, images=1)[0]
     plain = Lsda(BASE).learn(bags, [], rng())
-    guided = Lsda(BASE, objectness=objectness_odds, objectness_weight=0.3).learn(bags, [], rng())
+    guided = Lsda(BASE, objectness_weight=0.3).learn(bags, [], rng())
     np.testing.assert_allclose(guided.score(new), plain.score(new) + 0.3 * objectness_odds(new), atol=1e-6)
 
 

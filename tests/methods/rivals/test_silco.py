@@ -52,7 +52,7 @@ def test_attention_is_a_mean_over_the_support_image() -> None:
 
 def test_objectness_is_added() -> None:
     bags, new = random_bags(0, images=3), random_bags(4, images=1)[0]
-    plain, guided = (Silco(NETWORK, objectness_odds, weight).learn(bags, [], rng()) for weight in (0.0, 2.0))
+    plain, guided = (Silco(NETWORK, weight).learn(bags, [], rng()) for weight in (0.0, 2.0))
     np.testing.assert_allclose(guided.score(new), plain.score(new) + 2.0 * objectness_odds(new), rtol=1e-6)
 
 

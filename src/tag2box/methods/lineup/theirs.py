@@ -49,7 +49,7 @@ def _common_regions(known: Knowledge, chosen: Chosen, *, search: Search = GREEDY
 
 
 def _guided_greedy_tree(known: Knowledge, chosen: Chosen) -> CommonRegions:
-    return CommonRegions(known.schooled.relations, GREEDY_TREE, objectness_odds, chosen["objectness_weight"])
+    return CommonRegions(known.schooled.relations, GREEDY_TREE, chosen["objectness_weight"])
 
 
 def _greedy_with_negatives(known: Knowledge, chosen: Chosen) -> CommonRegions:
@@ -57,12 +57,12 @@ def _greedy_with_negatives(known: Knowledge, chosen: Chosen) -> CommonRegions:
 
 
 def _silco(known: Knowledge, chosen: Chosen) -> Silco:
-    return Silco(known.schooled.silco, objectness_odds, chosen.get("objectness_weight", 0.0))
+    return Silco(known.schooled.silco, chosen.get("objectness_weight", 0.0))
 
 
 def _lsda(known: Knowledge, chosen: Chosen) -> Lsda:
     weight = chosen.get("objectness_weight", 0.0)
-    return Lsda(known.schooled.classifiers, int(chosen["nearest"]), objectness_odds, weight)
+    return Lsda(known.schooled.classifiers, int(chosen["nearest"]), weight)
 
 
 THEIRS: Mapping[str, Method] = {

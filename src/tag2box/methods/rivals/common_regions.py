@@ -12,7 +12,7 @@ from typing import final
 import numpy as np
 
 from tag2box.arrays import Array, Float32s, require_number
-from tag2box.methods.floors import RegionScore
+from tag2box.methods.floors import objectness_odds
 from tag2box.methods.rivals.energies import Choice, Energy, Search
 from tag2box.methods.rivals.greedy_tree import GreedyTree
 from tag2box.methods.rivals.relations import Projected, RelationNetwork
@@ -30,9 +30,8 @@ class CommonRegions:
 
     network: RelationNetwork
     search: Search = field(default_factory=GreedyTree)
-    objectness: RegionScore | None = None
     objectness_weight: float = 0.0
-    """How much objectness speaks for a region, when regions are chosen and in new images"""
+    """How much the detector's objectness speaks for a region, when regions are chosen and in new images"""
     negatives_weight: float = 0.0
     """How much likeness to images without the thing speaks against a region"""
 
@@ -45,7 +44,7 @@ class CommonRegions:
     ) -> CommonRegionsFit:
         """The regions that are most alike; negatives count if they have a weight."""
         projected = [self.network.project(bag) for bag in positives]
-        alone = [self._alone(bag) for bag in positives]
+        alone = [-self.guide(bag) for bag in positives]
         if self.negatives_weight and negatives:
             others = np.concatenate([bag.features for bag in negatives])
             for i, bag in enumerate(positives):
@@ -57,11 +56,9 @@ class CommonRegions:
         ]
         return CommonRegionsFit(self, choice, Localization.from_weights(sure, sure), tuple(chosen))
 
-    def _alone(self, bag: ProposalBag) -> Array:
-        """(n,) what speaks against each region by itself."""
-        if self.objectness is None or not self.objectness_weight:
-            return np.zeros(len(bag))
-        return -self.objectness_weight * self.objectness(bag)
+    def guide(self, bag: ProposalBag) -> Array:
+        """(n,) what speaks for each region by itself."""
+        return self.objectness_weight * objectness_odds(bag)
 
     def _like_negatives(self, bag: ProposalBag, others: Float32s) -> Array:
         """(n,) how alike each region is to the regions of other images that look most like it, (15.6)."""
@@ -91,7 +88,7 @@ class CommonRegionsFit:
     def score(self, bag: ProposalBag) -> Array:
         """(n,) the sum of likenesses to all of them, each asked both ways round."""
         network, seen = self.learner.network, self.learner.network.project(bag)
-        total = -self.learner._alone(bag)
+        total = self.learner.guide(bag)
         for one in self.chosen:
             total = total + 0.5 * (network.table(one, seen)[0] + network.table(seen, one)[:, 0])
         return total

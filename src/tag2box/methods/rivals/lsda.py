@@ -12,7 +12,7 @@ from typing import final
 import numpy as np
 
 from tag2box.arrays import Array, Float32s, frozen, require_number, require_shape
-from tag2box.methods.floors import RegionScore
+from tag2box.methods.floors import objectness_odds
 from tag2box.rows import product
 from tag2box.types import WHOLE_IMAGE, Localization, ProposalBag, require_dimension
 
@@ -47,8 +47,8 @@ class Lsda:
 
     base: BaseClassifiers
     nearest: int = 10
-    objectness: RegionScore | None = None
     objectness_weight: float = 0.0
+    """How much the detector's objectness counts"""
 
     def __post_init__(self) -> None:
         require_number("nearest classes", self.nearest, at_least=1)
@@ -82,10 +82,7 @@ class LsdaFit:
 
     def score(self, bag: ProposalBag) -> Array:
         """(n,)."""
-        scores = bag.directions.along(self.detector)
-        if self.learner.objectness is None or not self.learner.objectness_weight:
-            return scores
-        return scores + self.learner.objectness_weight * self.learner.objectness(bag)
+        return bag.directions.along(self.detector) + self.learner.objectness_weight * objectness_odds(bag)
 
 
 def unit(vector: Float32s) -> Float32s:

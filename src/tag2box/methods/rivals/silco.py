@@ -14,7 +14,7 @@ from typing import final
 import numpy as np
 
 from tag2box.arrays import Array, Float32s, require_number, sigmoid
-from tag2box.methods.floors import RegionScore
+from tag2box.methods.floors import objectness_odds
 from tag2box.types import Localization, ProposalBag, require_dimension
 
 LEAK = 0.01
@@ -93,8 +93,8 @@ class Silco:
     """Looks in new images for what resembles the support images as wholes; it never says where the thing is in them."""
 
     network: SilcoNetwork
-    objectness: RegionScore | None = None
     objectness_weight: float = 0.0
+    """How much the detector's objectness counts"""
 
     def __post_init__(self) -> None:
         require_number("objectness weight", self.objectness_weight, at_least=0.0)
@@ -116,9 +116,7 @@ class Silco:
         """(n,)."""
         weights = self.network.weigh(np.stack([support.mean(axis=0) for support in supports]))
         scores = self.network.score(self.network.enter(bag.features), supports, weights)
-        if self.objectness is None or not self.objectness_weight:
-            return scores
-        return scores + self.objectness_weight * self.objectness(bag)
+        return scores + self.objectness_weight * objectness_odds(bag)
 
 
 @final
