@@ -31,8 +31,8 @@ def loss(found: MiMaxFit, positives: list[ProposalBag], negatives: list[Proposal
 def test_more_steps_and_more_starts_lower_the_loss() -> None:
     positives, negatives = random_bags(0, images=4), random_bags(1, images=3)
     losses = []
-    for steps, starts in ((1, 1), (300, 1), (300, 12)):
-        learner = MiMax(objectness, 0.01, starts=starts, steps=steps, rate=0.1)
+    for steps, starts in ((1, 1), (60, 1), (60, 12)):
+        learner = MiMax(objectness, 0.01, starts=starts, steps=steps)
         found = learner.learn(positives, negatives, np.random.default_rng(3))
         losses.append(loss(found, positives, negatives, 0.01))
     assert losses[0] > losses[1] >= losses[2]
@@ -45,7 +45,7 @@ def test_it_finds_planted_objects() -> None:
         label = task.classes[0]
         shown = [image for image in task.support if label in image.truth.labels]
         absent = [image.bag for image in task.support if label not in image.truth.labels]
-        learner = MiMax(objectness, 0.01, rate=0.1)
+        learner = MiMax(objectness, 0.01)
         rows = learner.learn([image.bag for image in shown], absent, np.random.default_rng(0)).localization.rows
         right += [is_correct(image.bag.boxes[row], image.truth, label) for image, row in zip(shown, rows, strict=True)]
     assert np.mean(right) > 0.7
