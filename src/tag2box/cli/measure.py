@@ -7,13 +7,14 @@ from math import isnan
 from pathlib import Path
 from typing import Annotated, Any
 
+import numpy as np
 import typer
 from rich.table import Table
 
 from tag2box.cli.arguments import ModelFolder, SplitName, StoreFolder, TruthFile
 from tag2box.cli.terminal import plain_console, step_progress
 from tag2box.data import Dataset, read_dataset
-from tag2box.evaluation import Interval
+from tag2box.evaluation import Interval, t_interval
 from tag2box.experiments.bench.sources import classes_named
 from tag2box.experiments.bench.tasks import Pool
 from tag2box.experiments.colocalization import METHODS, draw_tasks, outcomes
@@ -31,6 +32,7 @@ from tag2box.methods.lineup import LINEUP
 from tag2box.methods.localizers import SceneMil
 from tag2box.model import KNOWLEDGE_NAME, LOCALIZER, SETTINGS_NAME, Model, load_knowledge, load_settings
 from tag2box.product.rehearsal import Rehearsal, rehearse
+from tag2box.product.scripted_person import ORDERS, ScriptedPerson, errors_gone
 from tag2box.store import FeatureStore
 
 measure_app = typer.Typer(help="Measure how good an extractor is, on images with boxes.", no_args_is_help=True)
@@ -200,6 +202,40 @@ def product(
     if found.corloc_by_class:
         worst, share = min(found.corloc_by_class.items(), key=lambda each: each[1])
         console.print(f"  {'CorLoc of the worst class':<44} {100 * share:5.1f} % ({worst})", soft_wrap=True)
+
+
+@measure_app.command("corrections")
+def corrections(
+    store: StoreFolder,
+    truth: TruthFile,
+    shots: Annotated[int, typer.Option(min=2, help="Photos of each class that are tagged.")] = 10,
+    draws: Annotated[int, typer.Option(min=2, help="How often other photos are tagged.")] = 10,
+    words: Annotated[int, typer.Option(min=1, help="Wrong boxes that are corrected, in all photos together.")] = 5,
+    picture: Annotated[Path | None, typer.Option(help="Draw the curves into this SVG or PNG file.")] = None,
+    model: ModelFolder = None,
+) -> None:
+    """Correct a few wrong boxes as a person would, and say what that does to the photos that nobody touched."""
+    console = plain_console()
+    dataset, opened = read_dataset(truth), Model.open(model)
+    person = ScriptedPerson(dataset, FeatureStore(store), opened, words)
+    console.print(f"{len(dataset.classes)} classes, {shots} tagged photos of each, {draws} draws")
+    helped = {}
+    for order in ORDERS:
+        with step_progress(f"Correcting, {order}", draws, console) as advance:
+            helped[order] = person.help(shots, draws, order, advance)
+        console.print(f"Wrong boxes, {order}: {np.mean([each.looks for each in helped[order]]):.0f} looks")
+        for number, right in enumerate(zip(*(each.right for each in helped[order]), strict=True)):
+            console.print(f"  CorLoc of photos not touched, after {number} {_shown(t_interval(right))}")
+        gone = 100 * errors_gone(helped[order])
+        console.print(f"  wrong boxes that the words have put right elsewhere: {gone:.0f} %")
+    if picture is not None:
+        from tag2box.viz import Curve, draw_curves, save_figure
+
+        mean = {name: np.mean([each.right for each in some], axis=0) for name, some in helped.items()}
+        places = np.arange(words + 1, dtype=np.float64)
+        curves = {name: Curve(places, 100.0 * right) for name, right in mean.items()}
+        title = f"{truth.parent.name}: photos that nobody touched"
+        save_figure(draw_curves(title, "boxes corrected", "CorLoc, %", curves), picture)
 
 
 def _dataset(truth: Path, classes: Classes, split: str) -> Dataset:

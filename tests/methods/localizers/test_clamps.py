@@ -91,7 +91,7 @@ def test_one_known_region_leads_em_out_of_a_trap() -> None:
                 is_correct(i.bag.boxes[row], i.truth, i.tags[0]) for i, row in zip(images[1:], rows[1:], strict=True)
             ]
     assert np.mean(results[False]) < 0.3
-    assert np.mean(results[True]) > 0.9
+    assert np.mean(results[True]) > 0.85
 
 
 def _right_row(image: PlantedImage) -> int:

@@ -12,6 +12,7 @@ from typing import Generic, Protocol, TypeVar, final
 import numpy as np
 
 from tag2box.arrays import Array, Ints, require_finite
+from tag2box.boxes import box_overlaps
 from tag2box.methods.localizers.foregrounds import Foreground, logits
 from tag2box.methods.localizers.stack import BagStack, require_common, stack_views
 from tag2box.methods.localizers.starts import Clamps, Start, known_regions
@@ -20,6 +21,8 @@ from tag2box.rows import Expected
 from tag2box.types import Localization, ProposalBag
 
 F = TypeVar("F", bound=Foreground)
+SAME_PLACE = 0.5
+"""Overlap of a region with one that is known, from which on it is found there."""
 
 
 @final
@@ -147,18 +150,46 @@ def solve(
     clamps: Clamps,
     em: Callable[[BagStack, F], EmRun[F]],
 ) -> Solution[F]:
-    """Run EM on the bags from every start and keep the likeliest end; regions that are known become the start."""
+    """Run EM on the bags from every start and keep the likeliest end.
+
+    Regions that are known count from the first E step on. Where the others would not look there, EM starts at their
+    mean too: that is the way out of a trap.
+    """
     clamps.check([len(bag) for bag in bags])
     if not clamps.known:
         require_common(len(bags) - len(clamps.absent))
     allowed = [clamps.allowed(image, len(bag)) for image, bag in enumerate(bags)]
     stack = stack_views([viewer(bag) for bag in bags], allowed)
-    means = known_regions(stack, clamps) if clamps.known else start(stack, rng)
-    require_finite("start of EM", means)
     for view in stack.views:
         require_finite("background scores", view.background)
-    run = likeliest(em(stack, foreground(mean, stack)) for mean in means)
-    return Solution(viewer, stack, run, _localization(stack, run))
+
+    def ended(means: Array) -> Solution[F]:
+        require_finite("start of EM", means)
+        run = likeliest(em(stack, foreground(mean, stack)) for mean in means)
+        return Solution(viewer, stack, run, _localization(stack, run))
+
+    found = ended(start(stack, rng))
+    agreed = _agreed(found, bags, clamps)
+    if agreed == len(clamps.known):
+        return found
+    shown = ended(known_regions(stack, clamps))
+    return shown if _agreed(shown, bags, clamps) > agreed else found
+
+
+def _agreed(found: Solution[F], bags: Sequence[ProposalBag], clamps: Clamps) -> int:
+    """In how many images the known region is where the other images alone would look."""
+    _, expected = e_step(found.stack, found.foreground)
+    others = len(found.stack.present) - 1
+    if not others:
+        return len(clamps.known)
+    agreed = 0
+    for image, row in clamps.known.items():
+        view = found.views[image]
+        without = found.foreground.updated(expected.totals - view.directions.at([row])[0], others)
+        likeliest_row = int((logits(without, view.directions) - view.background).argmax())
+        boxes = bags[image].boxes[[likeliest_row, row]]
+        agreed += bool(box_overlaps(boxes[:1], boxes[1:])[0, 0] >= SAME_PLACE)
+    return agreed
 
 
 def _localization(bags: BagStack, run: EmRun[F]) -> Localization:

@@ -20,6 +20,7 @@ from tag2box.methods.localizers.backgrounds import Background, SummedBackground
 from tag2box.methods.localizers.competition import learn_apart
 from tag2box.methods.localizers.em import Solution
 from tag2box.methods.localizers.foregrounds import VmfForeground
+from tag2box.methods.localizers.leaning import LeaningBackground, lean
 from tag2box.methods.localizers.photo_backgrounds import COMMON, RivalBackground, SharedBackground
 from tag2box.methods.localizers.starts import NO_CLAMPS, Clamps, given
 from tag2box.methods.localizers.vmf_mil import VmfMil
@@ -36,6 +37,8 @@ NEGLIGIBLE = 0.05
 """A smaller weight of rivals is not worth the time."""
 ROUNDS = 2
 """How often the rivals are looked for again."""
+LEANINGS = 3
+"""How often the scores lean further, until known regions lead."""
 
 
 @final
@@ -96,7 +99,7 @@ class SceneMil:
             against.append((self.sharedness_weight, SharedBackground.of([self.seen(bag) for bag in present])))
         ends = []
         for weight, background in against:
-            common = self._against(weight * likeness**ALIKE_POWER, background)
+            common = _with(self.vmf, weight * likeness**ALIKE_POWER, background)
             rivalry = self.rivalry_weight * (1.0 - likeness) ** UNLIKE_POWER
             ends.append(self._solved(common, rivalry, positives, negatives, rng, clamps))
         return max(ends, key=lambda end: _objectness(end, positives))
@@ -110,16 +113,35 @@ class SceneMil:
         rng: np.random.Generator,
         clamps: Clamps,
     ) -> Solution[VmfForeground]:
-        """Where EM ends, and from there on against the best that photos without the thing have to offer."""
+        """Where EM ends; from there on with what corrections say, and against the best of photos without the thing."""
         found = vmf.solve(positives, rng, clamps)
+        if clamps.lead:
+            vmf, found = self._leaned(vmf, found, positives, rng, clamps)
         if rivalry < NEGLIGIBLE or not negatives:
             return found
         for _ in range(ROUNDS):
             rivals = RivalBackground(self._rivals(found, negatives), found.foreground.kappa)
-            against = replace(vmf, background=_sum(vmf.background, rivalry, rivals))
-            again = replace(against, start=given(found.foreground.theta)).solve(positives, rng, clamps)
-            found = replace(again, run=replace(again.run, steps=found.steps + again.steps))
+            found = _go_on(found, _with(vmf, rivalry, rivals), positives, rng, clamps)
         return found
+
+    def _leaned(
+        self,
+        vmf: VmfMil,
+        found: Solution[VmfForeground],
+        bags: Sequence[ProposalBag],
+        rng: np.random.Generator,
+        clamps: Clamps,
+    ) -> tuple[VmfMil, Solution[VmfForeground]]:
+        """The method whose scores lean to known regions, and where it ends."""
+        leaning, leaned = np.zeros(bags[0].dimension), vmf
+        for _ in range(LEANINGS):
+            more = lean(found.score, self.seen, bags, clamps)
+            if more is None:
+                break
+            leaning = leaning + more
+            leaned = _with(vmf, 1.0, LeaningBackground(leaning))
+            found = _go_on(found, leaned, bags, rng, clamps)
+        return leaned, found
 
     def learn_classes(
         self,
@@ -130,9 +152,6 @@ class SceneMil:
     ) -> dict[str, Solution[VmfForeground]]:
         """Several classes of the same images, no two of them in the same place."""
         return learn_apart(self, bags, tags, classes, rng)
-
-    def _against(self, weight: float, background: Background) -> VmfMil:
-        return replace(self.vmf, background=_sum(self.vmf.background, weight, background))
 
     def _rivals(self, found: Solution[VmfForeground], negatives: Sequence[ProposalBag]) -> Array:
         """(r, d), the region of each photo without the thing that passes for it best."""
@@ -159,5 +178,14 @@ def _objectness(found: Solution[VmfForeground], bags: Sequence[ProposalBag]) -> 
     return float(log_odds(np.array(chosen, dtype=np.float64), CERTAIN).mean())
 
 
-def _sum(first: Background, weight: float, second: Background) -> SummedBackground:
-    return SummedBackground(((1.0, first), (weight, second)))
+def _go_on(
+    found: Solution[VmfForeground], vmf: VmfMil, bags: Sequence[ProposalBag], rng: np.random.Generator, clamps: Clamps
+) -> Solution[VmfForeground]:
+    """Where ``vmf`` ends if it starts where something was found, with the steps until there."""
+    again = replace(vmf, start=given(found.foreground.theta)).solve(bags, rng, clamps)
+    return replace(again, run=replace(again.run, steps=found.steps + again.steps))
+
+
+def _with(vmf: VmfMil, weight: float, background: Background) -> VmfMil:
+    """The method with one more background."""
+    return replace(vmf, background=SummedBackground(((1.0, vmf.background), (weight, background))))

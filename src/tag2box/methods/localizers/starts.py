@@ -34,6 +34,8 @@ class Clamps:
     """Places of the photos without the object."""
     taken: Mapping[int, Bools] = field(default_factory=dict)
     """Place of the photo → (regions,), rows that show something else, which has a name of its own"""
+    lead: float = 0.0
+    """By how much scores of known regions must lead those of wrong ones in their photo; 0 asks for nothing"""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "known", MappingProxyType(dict(self.known)))
@@ -85,7 +87,7 @@ def random_regions(bags: BagStack, rng: np.random.Generator) -> Array:
 
 
 def known_regions(bags: BagStack, clamps: Clamps) -> Array:
-    """Mean of the regions that a person has pointed at: the best start there is."""
+    """Mean of the regions that a person has pointed at: the way out of a trap."""
     return bags.mean_of(clamps.known.items())[None]  # (1, d)
 
 
