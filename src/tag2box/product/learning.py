@@ -6,7 +6,9 @@ B = photos of a class, S = EM steps and their start, k = examples, d = feature d
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Protocol, final
 
 import numpy as np
@@ -146,14 +148,15 @@ def learn_class(lesson: Lesson, bags: Bags, model: Model) -> LearnedClass:
     seen = lesson.bags(bags)
     clamps = lesson.clamps(seen)
     without = [bags.bag(photo) for photo in lesson.without]
-    ends = [_learned(lesson, seen, without, clamps, model)]
-    if clamps.known:
-        ends.append(_learned(lesson, seen, without, replace(clamps, lead=LEAD), model))
-    return max(ends, key=lambda end: end.expected_right)
+    if not clamps.known:
+        return _learned(lesson, seen, without, model, clamps)
+    with ThreadPoolExecutor(2) as both:
+        ends = both.map(partial(_learned, lesson, seen, without, model), (clamps, replace(clamps, lead=LEAD)))
+        return max(ends, key=lambda end: end.expected_right)
 
 
 def _learned(
-    lesson: Lesson, seen: Sequence[ProposalBag], without: Sequence[ProposalBag], clamps: Clamps, model: Model
+    lesson: Lesson, seen: Sequence[ProposalBag], without: Sequence[ProposalBag], model: Model, clamps: Clamps
 ) -> LearnedClass:
     detector = model.learner.learn(seen, without, np.random.default_rng(0), clamps)
     signs = read_signs(detector, seen, clamps)

@@ -56,6 +56,7 @@ def test_several_corrections_add_up() -> None:
     both, first, second = (
         lean(lambda bag: scores[bag], seen, bags, Clamps(known, lead=2.0)) for known in ({0: 1, 1: 3}, {0: 1}, {1: 3})
     )
+    assert both is not None
     assert first is not None
     assert second is not None
     np.testing.assert_allclose(both, first + second)

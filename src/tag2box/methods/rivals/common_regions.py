@@ -63,7 +63,7 @@ class CommonRegions:
     def _like_negatives(self, bag: ProposalBag, others: Float32s) -> Array:
         """(n,) how alike each region is to the regions of other images that look most like it, (15.6)."""
         cosines = bag.features @ others.T  # (n, l)
-        hardest = np.argsort(-cosines, axis=1, kind="stable")[:, :HARDEST]
+        hardest = np.argpartition(-cosines, min(HARDEST, len(others)) - 1, axis=1)[:, :HARDEST]
         seen, against = self.network.project(bag), self.network.projected(others)
         scores = np.stack(
             [
