@@ -27,7 +27,7 @@ Region = int | ProposalBag
 """What a person pointed at: a row of the photo's bag, or a bag whose last row is the box that was drawn."""
 
 
-MANY = 500
+MANY = 200
 """Photos of a class whose features are not all held in memory."""
 LEAD = 1.0
 """Log odds by which regions that a person pointed at lead wrong ones in their photos."""

@@ -26,6 +26,7 @@ each title runs its table. Data, extractor and scale differ from the paper's (se
 
 All intervals are conditional on the pool of photos and on one trained model: they say how far other tasks
 from the same photos would move a number, not what other photos or another training would do.
+A dash in a column of ours stands for a row that nobody has run yet with this model.
 """
 ABOUT_HYPOTHESES = """
 Each table asks a question; below it are hypotheses, the paper's and ours, judged in every cell that they are
