@@ -15,14 +15,12 @@ from tag2box.arrays import Array, Ints, require_finite
 from tag2box.boxes import box_overlaps
 from tag2box.methods.localizers.foregrounds import Foreground, logits
 from tag2box.methods.localizers.stack import BagStack, require_common, stack_views
-from tag2box.methods.localizers.starts import Clamps, Start, known_regions
+from tag2box.methods.localizers.starts import SAME_PLACE, Clamps, Start, known_regions
 from tag2box.methods.view import View, Viewer
 from tag2box.rows import Expected
 from tag2box.types import Localization, ProposalBag
 
 F = TypeVar("F", bound=Foreground)
-SAME_PLACE = 0.5
-"""Overlap of a region with one that is known, from which on it is found there."""
 
 
 @final

@@ -15,11 +15,9 @@ import numpy as np
 
 from tag2box.arrays import Array, frozen, require_shape
 from tag2box.boxes import box_overlaps
-from tag2box.methods.localizers.starts import Clamps
+from tag2box.methods.localizers.starts import SAME_PLACE, Clamps
 from tag2box.types import ProposalBag, require_dimension
 
-SAME_PLACE = 0.5
-"""Regions that overlap a known one by so much are not wrong."""
 ALIKE = 1e-6
 """Squared distance of features that nothing can tell apart."""
 

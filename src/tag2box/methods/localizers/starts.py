@@ -21,6 +21,8 @@ from tag2box.methods.localizers.stack import BagStack
 from tag2box.types import WHOLE_IMAGE
 
 Start = Callable[[BagStack, np.random.Generator], Array]
+SAME_PLACE = 0.5
+"""Regions that overlap a known one by so much are where it is, and not wrong."""
 
 
 @final
