@@ -34,6 +34,7 @@ from tag2box.model import KNOWLEDGE_NAME, LOCALIZER, SETTINGS_NAME, Model, load_
 from tag2box.product.rehearsal import Rehearsal, rehearse
 from tag2box.product.scripted_person import ORDERS, ScriptedPerson, errors_gone
 from tag2box.store import FeatureStore
+from tag2box.viz import Curve, draw_curves, save_figure
 
 measure_app = typer.Typer(help="Measure how good an extractor is, on images with boxes.", no_args_is_help=True)
 
@@ -229,8 +230,6 @@ def corrections(
         gone = 100 * errors_gone(helped[order])
         console.print(f"  wrong boxes that the words have put right elsewhere: {gone:.0f} %")
     if picture is not None:
-        from tag2box.viz import Curve, draw_curves, save_figure
-
         mean = {name: np.mean([each.right for each in some], axis=0) for name, some in helped.items()}
         places = np.arange(words + 1, dtype=np.float64)
         curves = {name: Curve(places, 100.0 * right) for name, right in mean.items()}
