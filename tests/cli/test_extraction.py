@@ -156,6 +156,23 @@ def test_the_product_is_rehearsed_as_a_person_would_use_it(
     assert STRANGE_ALARMS not in drawn.stdout
 
 
+def test_a_scripted_person_says_what_words_are_worth(
+    annotated: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model, extractor = planted_world()
+    monkeypatch.setattr(Model, "open", lambda *_, **__: model)
+    monkeypatch.setattr("tag2box.cli.store.open_extractor", lambda *_, **__: extractor)
+    store, picture = tmp_path / "store", tmp_path / "words.svg"
+    assert run_here("extract", annotated / "boxes.json", "-o", store).returncode == 0
+    asked = ("--shots", "3", "--draws", "2", "--words", "1", "--picture", picture)
+    done = run_here("measure", "corrections", store, "--truth", annotated / "boxes.json", *asked)
+    assert done.returncode == 0, done.stderr
+    assert "2 classes, 3 tagged photos of each, 2 draws" in done.stdout
+    for words in ("the most doubtful first", "in any order", "not touched, after 0", "not touched, after 1"):
+        assert words in done.stdout
+    assert "in any order" in picture.read_text()
+
+
 @pytest.mark.parametrize("command", ["extract", "measure"])
 def test_what_is_not_there_is_exit_code_2(tmp_path: Path, tiny_model: Path, command: str) -> None:
     missing = tmp_path / "nowhere.json"
