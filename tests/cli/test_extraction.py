@@ -134,14 +134,19 @@ def test_base_detection_has_a_figure(annotated: Path, tiny_model: Path) -> None:
     assert "AP50 of the trained classes on 4 images" in done.stdout
 
 
-def test_the_product_is_rehearsed_as_a_person_would_use_it(
-    annotated: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def planted_store(annotated: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Regions of the photos by the planted model, which all commands of this process then take for theirs."""
     model, extractor = planted_world()
     monkeypatch.setattr(Model, "open", lambda *_, **__: model)
     monkeypatch.setattr("tag2box.cli.store.open_extractor", lambda *_, **__: extractor)
-    store = tmp_path / "store"
-    assert run_here("extract", annotated / "boxes.json", "-o", store).returncode == 0
+    assert run_here("extract", annotated / "boxes.json", "-o", folder / "store").returncode == 0
+    return folder / "store"
+
+
+def test_the_product_is_rehearsed_as_a_person_would_use_it(
+    annotated: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = planted_store(annotated, tmp_path, monkeypatch)
     command = ("measure", "product", store, "--truth", annotated / "boxes.json", "--shots", "3", "--draws", "2")
     done = run_here(*command, "--strangers", store)
     assert done.returncode == 0, done.stderr
@@ -159,11 +164,7 @@ def test_the_product_is_rehearsed_as_a_person_would_use_it(
 def test_a_scripted_person_says_what_words_are_worth(
     annotated: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    model, extractor = planted_world()
-    monkeypatch.setattr(Model, "open", lambda *_, **__: model)
-    monkeypatch.setattr("tag2box.cli.store.open_extractor", lambda *_, **__: extractor)
-    store, picture = tmp_path / "store", tmp_path / "words.svg"
-    assert run_here("extract", annotated / "boxes.json", "-o", store).returncode == 0
+    store, picture = planted_store(annotated, tmp_path, monkeypatch), tmp_path / "words.svg"
     asked = ("--shots", "3", "--draws", "2", "--words", "1", "--picture", picture)
     done = run_here("measure", "corrections", store, "--truth", annotated / "boxes.json", *asked)
     assert done.returncode == 0, done.stderr

@@ -49,6 +49,8 @@ class Classes(StrEnum):
 
 
 WhichClasses = Annotated[Classes, typer.Option("--classes", help="Classes that count, by the split.")]
+TaggedPhotos = Annotated[int, typer.Option(min=2, help="Photos of each class that are tagged.")]
+TimesTagged = Annotated[int, typer.Option(min=2, help="How often other photos are tagged.")]
 CardEntry = Annotated[
     str | None, typer.Option("--card", help="Write the result into the model's card, under this name.")
 ]
@@ -182,8 +184,8 @@ def colocalization(
 def product(
     store: StoreFolder,
     truth: TruthFile,
-    shots: Annotated[int, typer.Option(min=2, help="Photos of each class that are tagged.")] = 10,
-    draws: Annotated[int, typer.Option(min=2, help="How often other photos are tagged.")] = 10,
+    shots: TaggedPhotos = 10,
+    draws: TimesTagged = 10,
     drawn: Annotated[int, typer.Option(min=0, help="Of these, photos in which a box is drawn too.")] = 0,
     strangers: Annotated[
         Path | None, typer.Option(help="Store of photos that show none of the classes: how often is something seen?")
@@ -209,8 +211,8 @@ def product(
 def corrections(
     store: StoreFolder,
     truth: TruthFile,
-    shots: Annotated[int, typer.Option(min=2, help="Photos of each class that are tagged.")] = 10,
-    draws: Annotated[int, typer.Option(min=2, help="How often other photos are tagged.")] = 10,
+    shots: TaggedPhotos = 10,
+    draws: TimesTagged = 10,
     words: Annotated[int, typer.Option(min=1, help="Wrong boxes that are corrected, in all photos together.")] = 5,
     picture: Annotated[Path | None, typer.Option(help="Draw the curves into this SVG or PNG file.")] = None,
     model: ModelFolder = None,

@@ -10,7 +10,7 @@ from typing import NamedTuple, final
 from tag2box.boxes import Box
 from tag2box.methods.calibration import SUSPECT
 from tag2box.product.album import Album, PhotoName
-from tag2box.product.finding import ERROR_RATE, Found, PhotoBox, need_a_look
+from tag2box.product.finding import ERROR_RATE, Found, need_a_look
 from tag2box.viz import NEUTRAL, WRONG
 from tag2box.words import counted
 
@@ -48,12 +48,12 @@ class Doubts:
     @classmethod
     def of(cls, found: Found, album: Album) -> Doubts:
         """The boxes that were found in all photos of an album."""
-        watched = {_key(each) for each in need_a_look(found.by_doubt(), ERROR_RATE)}
+        watched = {each.place for each in need_a_look(found.by_doubt(), ERROR_RATE)}
         others = [each for each in found.by_doubt() if each.box.absence < SUSPECT]
         rows, titles = list[Doubt](), list[str]()
         for each in (*found.suspects(), *others):
             place, box = int(each.photo), each.box
-            advice = "tag wrong?" if box.absence >= SUSPECT else "look" if _key(each) in watched else ""
+            advice = "tag wrong?" if box.absence >= SUSPECT else "look" if each.place in watched else ""
             rows.append(Doubt(album.names[place], box.label, box.box, box.score, box.doubt, box.absence, advice))
             titles.append(album.title(place))
         return cls(tuple(rows), tuple(titles))
@@ -91,10 +91,6 @@ class Doubts:
     def _cells(self) -> list[tuple[str, ...]]:
         """The rows that are shown, as words."""
         return [_cells(row, title) for row, title in zip(self.rows[:SHOWN], self.titles, strict=False)]
-
-
-def _key(each: PhotoBox) -> tuple[str, str]:
-    return each.photo, each.box.label
 
 
 def _cells(row: Doubt, title: str) -> tuple[str, ...]:

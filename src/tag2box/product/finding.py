@@ -33,11 +33,20 @@ MOST_WITHOUT = 24
 """Photos that tell what a class is not: more tell little more."""
 
 
+Place = tuple[str, str]
+"""A photo, and what it should show."""
+
+
 class PhotoBox(NamedTuple):
     """A box, and the photo that it is in."""
 
     photo: str
     box: FoundBox
+
+    @property
+    def place(self) -> Place:
+        """Whose box it is."""
+        return self.photo, self.box.label
 
 
 @final

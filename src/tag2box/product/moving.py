@@ -9,12 +9,10 @@ import numpy as np
 
 from tag2box.boxes import Box, paired_overlaps
 from tag2box.product.album import PhotoName
-from tag2box.product.finding import Found
+from tag2box.product.finding import Found, Place
 
 STAYS = 0.9
 """A box that overlaps its former self by less has moved."""
-Place = tuple[str, str]
-"""Photo and label."""
 
 
 class MovedBox(NamedTuple):
@@ -45,5 +43,4 @@ def moves(before: Found | None, after: Found, spoken_of: Collection[Place]) -> l
 
 
 def _by_place(found: Found | None) -> dict[Place, Box]:
-    boxes = found.boxes() if found is not None else {}
-    return {(photo, box.label): box.box for photo, some in boxes.items() for box in some}
+    return {each.place: each.box.box for each in found.by_doubt()} if found is not None else {}

@@ -166,11 +166,16 @@ def _judge(
     regions: Mapping[str, Mapping[str, Region]],
 ) -> _Judged:
     judged = _Judged([each for each in found.by_doubt() if each.photo not in regions.get(each.box.label, {})], [], [])
-    for photo, box in judged.boxes:
-        bag, truth = store.bag(photo), images[photo].truth
-        judged.right.append(is_correct(np.array(box.box, dtype=np.float32), truth, box.label))
-        judged.top_is_right.append(is_correct(bag.boxes[bag.objectness.argmax()], truth, box.label))
+    for each in judged.boxes:
+        bag, truth = store.bag(each.photo), images[each.photo].truth
+        judged.right.append(is_right(each, images))
+        judged.top_is_right.append(is_correct(bag.boxes[bag.objectness.argmax()], truth, each.box.label))
     return judged
+
+
+def is_right(found: PhotoBox, images: Mapping[str, DatasetImage]) -> bool:
+    """Whether a box covers what it should show."""
+    return is_correct(np.array(found.box.box, dtype=np.float32), images[found.photo].truth, found.box.label)
 
 
 def _worth_of_doubt(judged: _Judged) -> dict[str, float]:

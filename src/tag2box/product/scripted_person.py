@@ -11,12 +11,10 @@ import numpy as np
 from tag2box.arrays import Array
 from tag2box.boxes import box_overlaps
 from tag2box.data import Dataset, DatasetImage, Draws
-from tag2box.evaluation import is_correct
 from tag2box.model import Model
-from tag2box.product.finding import Found, PhotoBox, find_classes
+from tag2box.product.finding import Found, PhotoBox, Place, find_classes
 from tag2box.product.learning import Region
-from tag2box.product.moving import Place
-from tag2box.product.rehearsal import draw_tagged
+from tag2box.product.rehearsal import draw_tagged, is_right
 from tag2box.progress import Report
 from tag2box.store import FeatureStore
 
@@ -66,7 +64,7 @@ class ScriptedPerson:
         while len(verdicts) <= self.words:
             unsaid = [each for each in found.by_doubt() if each.photo not in said.get(each.box.label, {})]
             looked_at = order(unsaid, draw)
-            wrong = next((i for i, each in enumerate(looked_at) if not verdicts[-1][_place(each)]), None)
+            wrong = next((i for i, each in enumerate(looked_at) if not verdicts[-1][each.place]), None)
             if wrong is None:
                 verdicts.append(verdicts[-1])  # there is nothing left to say
                 continue
@@ -89,12 +87,5 @@ def errors_gone(helped: Sequence[Helped]) -> float:
     return 1.0 - after / before if before else 0.0
 
 
-def _place(each: PhotoBox) -> Place:
-    return each.photo, each.box.label
-
-
 def _verdicts(found: Found, images: Mapping[str, DatasetImage]) -> dict[Place, bool]:
-    return {
-        _place(each): is_correct(np.array(each.box.box, dtype=np.float32), images[each.photo].truth, each.box.label)
-        for each in found.by_doubt()
-    }
+    return {each.place: is_right(each, images) for each in found.by_doubt()}

@@ -13,8 +13,8 @@ from tag2box.data.labelled import FoundBox
 from tag2box.data.tags import TaggedPhoto
 from tag2box.methods.calibration import SUSPECT
 from tag2box.product.corrections import Known, Said, Shows, ShowsNot, Undo, standing
-from tag2box.product.finding import Found
-from tag2box.product.moving import Place, moves
+from tag2box.product.finding import Found, Place
+from tag2box.product.moving import moves
 from tag2box.viz.palette import ink_on
 from tag2box.web.keepsakes import Keepsakes
 

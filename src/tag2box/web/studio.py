@@ -14,9 +14,8 @@ from tag2box.data.tags import shared_tags
 from tag2box.errors import InputError, RunError
 from tag2box.product.corrections import Correction, Shows, ShowsNot, Tag, Undo
 from tag2box.product.events import Event, Stopped
-from tag2box.product.finding import Found
+from tag2box.product.finding import Found, Place
 from tag2box.product.history import History, history_of
-from tag2box.product.moving import Place
 from tag2box.product.own_photos import keeps_own
 from tag2box.product.run import Run
 from tag2box.web.bodies import Word
