@@ -372,3 +372,19 @@ def test_control_c_while_looking_at_photos_loses_nothing(presses: int, tmp_path:
     assert FeatureStore(run_folder / "features").image_ids == tuple(names)[:kept]
     assert len(list((run_folder / "features").glob("shard-*"))) == 2  # what was done stayed as it was
     assert len(json.loads((run_folder / "boxes.json").read_text())["images"]) == kept
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        ("measure", "corrections", "nowhere", "--truth", "boxes.json", "--picture", "words.gif"),
+        ("bench", "trust", "--data", "nowhere", "--store", "nowhere", "-o", "trust.gif"),
+    ],
+)
+def test_a_chart_of_another_kind_is_refused_before_the_work(
+    tmp_path: Path, asked: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "nowhere").mkdir()
+    (tmp_path / "boxes.json").touch()
+    refused(run_here(*asked), "a chart cannot be written to", ".gif", ".svg or .png")

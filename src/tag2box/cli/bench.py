@@ -35,7 +35,7 @@ from tag2box.extract import model_folder
 from tag2box.files import write_text
 from tag2box.methods.calibration import CALIBRATION_NAME, Calibration, load_calibration, save_calibration
 from tag2box.model import DETECTOR
-from tag2box.viz import save_figure
+from tag2box.viz import require_chart, save_figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -225,6 +225,7 @@ def trust(
     """Judge the model's calibration: whether its doubt falls on the boxes and the tags that are wrong."""
     from tag2box.experiments.bench.pictures import reliability_chart
 
+    require_chart(output)
     console = plain_console()
     fitted = load_calibration(model_folder(model) / CALIBRATION_NAME)
     trials = _trials(Workbench(data, store, model), dataset, settings, tasks, seed, console)

@@ -34,7 +34,7 @@ from tag2box.model import KNOWLEDGE_NAME, LOCALIZER, SETTINGS_NAME, Model, load_
 from tag2box.product.rehearsal import Rehearsal, rehearse
 from tag2box.product.scripted_person import ORDERS, ScriptedPerson, errors_gone
 from tag2box.store import FeatureStore
-from tag2box.viz import Curve, draw_curves, save_figure
+from tag2box.viz import Curve, draw_curves, require_chart, save_figure
 
 measure_app = typer.Typer(help="Measure how good an extractor is, on images with boxes.", no_args_is_help=True)
 
@@ -218,6 +218,8 @@ def corrections(
     model: ModelFolder = None,
 ) -> None:
     """Correct a few wrong boxes as a person would, and say what that does to the photos that nobody touched."""
+    if picture is not None:
+        require_chart(picture)
     console = plain_console()
     dataset, opened = read_dataset(truth), Model.open(model)
     person = ScriptedPerson(dataset, FeatureStore(store), opened, words)

@@ -1,6 +1,6 @@
 """Pictures, where people would rather look than read."""
 
-from tag2box.viz.charts import Curve, draw_curves, draw_losses, draw_shares, save_figure
+from tag2box.viz.charts import Curve, draw_curves, draw_losses, draw_shares, require_chart, save_figure
 from tag2box.viz.drawings import (
     LONGEST,
     detected_boxes,
@@ -37,6 +37,7 @@ __all__ = [
     "draw_sheet",
     "drawing_paths",
     "picture_with",
+    "require_chart",
     "save_figure",
     "write_page",
 ]

@@ -13,12 +13,14 @@ from typing import TYPE_CHECKING, Any, final
 import numpy as np
 
 from tag2box.arrays import Array
+from tag2box.errors import InputError
 from tag2box.files import replacing
 from tag2box.viz.palette import SHARES
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+KINDS = (".svg", ".png")
 WINDOW = 50
 """Steps that a point of a curve of losses is the mean of."""
 
@@ -85,8 +87,17 @@ def draw_losses(path: Path, lines: Sequence[dict[str, Any]]) -> None:
     save_figure(figure, path)
 
 
+def require_chart(path: Path) -> None:
+    """Raise if a chart cannot be written under that name: better before the work than after it."""
+    if path.suffix not in KINDS:
+        raise InputError(
+            f"a chart cannot be written to {path}.", f"a name that ends in {' or '.join(KINDS)}", "choose such a name."
+        )
+
+
 def save_figure(figure: Figure, path: Path) -> None:
     """Write a figure as PNG or SVG, by the name's ending, atomically; the same figure gives the same file."""
+    require_chart(path)
     from matplotlib import rc_context
 
     kind = path.suffix.lstrip(".")

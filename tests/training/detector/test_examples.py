@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
+import torch
 from PIL import Image
 
 from tag2box.data import read_coco
@@ -124,13 +125,57 @@ def test_objects_that_are_too_small_become_ignored(tmp_path: Path) -> None:
     np.testing.assert_allclose(widths, [99 * 0.64, 5 * 0.64], atol=0.1)
 
 
-def test_a_photo_is_complete_if_no_other_labelled_class_is_in_it(tmp_path: Path) -> None:
-    for labels, complete in ((["truck"], True), (["truck", "person"], False)):
-        folder = tmp_path / "-".join(labels)
-        folder.mkdir()
-        (example,) = read(one_photo(folder, [TRUCK | {"label": label} for label in labels])).items
-        assert example.complete is complete
-        assert draw_example(example, tiny_recipe(), np.random.default_rng(0))[1].complete is complete
+@pytest.mark.parametrize(
+    ("labels", "complete"),
+    [(["truck", "zebra"], True), (["truck", "zebra", "person"], False), (["truck"], False)],
+    ids=["nothing else", "a class that is not learned", "a file that does not label zebras"],
+)
+def test_a_photo_is_complete_if_all_that_it_shows_is_known(tmp_path: Path, labels: list[str], complete: bool) -> None:
+    (example,) = read(one_photo(tmp_path, [TRUCK | {"label": label} for label in labels])).items
+    assert example.complete is complete
+    assert draw_example(example, tiny_recipe(), np.random.default_rng(0))[1].complete is complete
+
+
+def test_from_closer_a_part_of_the_photo_is_seen_and_boxes_are_cut_with_it(tmp_path: Path) -> None:
+    (example,) = read(one_photo(tmp_path, [TRUCK, CROWD])).items
+    recipe = tiny_recipe(image_size=96, zoom=1.5, closest=2.0)
+    gone = cut = 0
+    for seed in range(60):
+        pixels, objects = draw_example(example, recipe, np.random.default_rng(seed))
+        green = (pixels[..., 1] > 127) & (pixels[..., 0] < 100)
+        if len(objects.boxes):
+            x0, y0, x1, y1 = objects.boxes[0].round().int().tolist()
+            truck = np.zeros_like(green)
+            truck[y0:y1, x0:x1] = True
+            assert green[truck].mean() > 0.9  # the box is full of truck, wherever the edge of the picture is
+            assert (objects.boxes[0] >= 0).all()
+            assert (objects.boxes[0] <= torch.tensor([objects.width, objects.height] * 2)).all()
+            cut += int(objects.boxes[0, 0] == 0 or objects.boxes[0, 2] == objects.width)
+        else:
+            gone += 1
+        assert (objects.ignored[:, 2:] > objects.ignored[:, :2]).all()
+    assert gone > 0
+    assert cut > 0
+
+
+def test_what_is_hardly_seen_any_more_counts_neither_way(tmp_path: Path) -> None:
+    (example,) = read(one_photo(tmp_path, [TRUCK])).items
+    recipe = tiny_recipe(image_size=96, closest=3.0)
+    for seed in range(80):
+        pixels, objects = draw_example(example, recipe, np.random.default_rng(seed))
+        green = ((pixels[..., 1] > 127) & (pixels[..., 0] < 100)).sum()
+        if len(objects.ignored):
+            x0, y0, x1, y1 = objects.ignored[0].tolist()
+            assert len(objects.boxes) == 0
+            np.testing.assert_allclose(green, (x1 - x0) * (y1 - y0), rtol=0.25, atol=12)
+
+
+def test_colours_change_and_boxes_do_not(tmp_path: Path) -> None:
+    (example,) = read(one_photo(tmp_path, [TRUCK])).items
+    plain = [draw_example(example, tiny_recipe(), np.random.default_rng(seed)) for seed in range(5)]
+    darker = [draw_example(example, tiny_recipe(recolour=0.5), np.random.default_rng(seed)) for seed in range(5)]
+    assert all(torch.equal(one[1].boxes, other[1].boxes) for one, other in zip(plain, darker, strict=True))
+    assert not any(np.array_equal(one[0], other[0]) for one, other in zip(plain, darker, strict=True))
 
 
 def test_a_missing_photo_is_named(tmp_path: Path) -> None:

@@ -63,13 +63,18 @@ def assert_same(found: Iterable[Any], wanted: Iterable[Any]) -> None:
 
 @torch.no_grad()
 @pytest.mark.parametrize(
-    ("share", "train_backbone", "pooled"), [(0.3, False, (4, 5)), (0.0, True, (4,)), (0.3, True, (3, 5))]
+    ("share", "learned_blocks", "pooled", "margin"),
+    [(0.3, 0, (4, 5), 0), (0.0, 8, (4,), 0), (0.3, 4, (3, 5), 0), (0.3, 0, (5,), 1)],
 )
 def test_both_graphs_equal_their_modules(
-    tmp_path: Path, share: float, train_backbone: bool, pooled: tuple[int, ...]
+    tmp_path: Path, share: float, learned_blocks: int, pooled: tuple[int, ...], margin: int
 ) -> None:
     recipe = tiny_recipe(
-        backbone_weights="imagenet", embedding_share=share, train_backbone=train_backbone, pooled=pooled
+        backbone_weights="imagenet",
+        embedding_share=share,
+        learned_blocks=learned_blocks,
+        pooled=pooled,
+        margin=margin,
     )
     detector = a_detector(recipe)
     export_model(tmp_path / "model", detector, recipe, {"photos": 1})
@@ -106,9 +111,9 @@ def test_the_graphs_take_photos_of_another_size(tmp_path: Path) -> None:
 
 
 @torch.no_grad()
-@pytest.mark.parametrize("train_backbone", [False, True])
-def test_the_graphs_give_the_detector_back(tmp_path: Path, train_backbone: bool) -> None:
-    recipe = tiny_recipe(backbone_weights="imagenet", train_backbone=train_backbone)
+@pytest.mark.parametrize("learned_blocks", [0, 2, 8])
+def test_the_graphs_give_the_detector_back(tmp_path: Path, learned_blocks: int) -> None:
+    recipe = tiny_recipe(backbone_weights="imagenet", learned_blocks=learned_blocks)
     detector = a_shaken_detector(recipe)
     export_model(tmp_path, detector, recipe, {"classes": ["cat", "dog", "emu"]})
     found = load_exported(tmp_path)

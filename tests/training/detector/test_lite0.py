@@ -11,7 +11,7 @@ from efficientnet_lite_pytorch import EfficientNet
 
 from tag2box.errors import TrainingError
 from tag2box.training.detector.assembly import load_backbone
-from tag2box.training.detector.backbones import FromPixels, FrozenMaps
+from tag2box.training.detector.backbones import FromPixels, FrozenBlocks
 from tag2box.training.detector.lite0 import Lite0, load_lite0
 from tiny_training import tiny_recipe
 
@@ -35,12 +35,14 @@ def test_it_equals_the_registrys_implementation() -> None:
         torch.testing.assert_close(ours, expected, atol=1e-4, rtol=1e-4)
 
 
+@pytest.mark.parametrize("count", [1, 3, 4, 5, 7, 8])
 @torch.no_grad()
-def test_the_frozen_backbone_gives_the_same_maps() -> None:
+def test_frozen_blocks_and_the_rest_give_the_same_maps(count: int) -> None:
     backbone = FromPixels(load_lite0("imagenet"))
     pixels = torch.randint(0, 256, (3, 64, 64, 3), dtype=torch.uint8, generator=torch.Generator().manual_seed(0))
     by_hand = backbone.backbone((pixels.permute(0, 3, 1, 2).float() - 127.0) / 128.0)
-    for fast, plain, expected in zip(FrozenMaps(backbone, 64)(pixels.numpy()), backbone(pixels), by_hand, strict=True):
+    in_two = backbone.backbone.walk(FrozenBlocks(backbone, count, 64)(pixels.numpy()), count, 8)
+    for fast, plain, expected in zip(in_two, backbone(pixels), by_hand, strict=True):
         torch.testing.assert_close(plain, expected)
         torch.testing.assert_close(fast, expected, atol=1e-4, rtol=1e-4)
 

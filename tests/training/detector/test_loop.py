@@ -61,9 +61,15 @@ def test_every_example_is_seen_once_an_epoch_by_any_number_of_workers(count: int
     assert len(set(epochs)) > 1 or examples == 1
 
 
-@pytest.mark.parametrize("train_backbone", [False, True])
-def test_losses_fall(tmp_path: Path, examples: Examples, train_backbone: bool) -> None:
-    recipe = tiny_recipe(train_backbone=train_backbone, steps=18, learning_rate=5e-3)
+def frozen_blocks(count: int) -> tuple[str, ...]:
+    """How the names of the first blocks of lite0 begin."""
+    names = ("stem", *(f"stages.{number}" for number in range(7)))
+    return tuple(f"trained_backbone.backbone.{name}." for name in names[:count])
+
+
+@pytest.mark.parametrize("learned_blocks", [0, 2, 8])
+def test_losses_fall(tmp_path: Path, examples: Examples, learned_blocks: int) -> None:
+    recipe = tiny_recipe(learned_blocks=learned_blocks, steps=18, learning_rate=5e-3)
     before = weights_of(Detector(recipe, 2))
     after = weights_of(train_detector(tmp_path, recipe, examples, silent))
     lines = journal_of(tmp_path)
@@ -71,16 +77,17 @@ def test_losses_fall(tmp_path: Path, examples: Examples, train_backbone: bool) -
     assert set(lines[0]) == LOSSES | {"step"}
     totals = [line["total"] for line in lines]
     assert np.mean(totals[-6:]) < 0.8 * np.mean(totals[:3])
-    assert {name.split(".")[0] for name in after} == {"heads"} | ({"trained_backbone"} if train_backbone else set())
+    assert {name.split(".")[0] for name in after} == {"heads"} | ({"trained_backbone"} if learned_blocks else set())
     fixed = {name for name in before if torch.equal(before[name], after[name])}
-    assert not [name for name in fixed if name.endswith(".weight")]
+    frozen = {name for name in before if name.startswith(frozen_blocks(8 - learned_blocks))}
+    assert {name for name in fixed if name.endswith(".weight")} == {name for name in frozen if name.endswith(".weight")}
 
 
-@pytest.mark.parametrize(("train_backbone", "last"), [(False, 2), (False, 6), (True, 5)])
+@pytest.mark.parametrize(("learned_blocks", "last"), [(0, 2), (0, 6), (3, 5)])
 def test_an_interrupted_run_goes_on_to_the_same_weights(
-    tmp_path: Path, examples: Examples, train_backbone: bool, last: int
+    tmp_path: Path, examples: Examples, learned_blocks: int, last: int
 ) -> None:
-    recipe = tiny_recipe(train_backbone=train_backbone)
+    recipe = tiny_recipe(learned_blocks=learned_blocks)
     whole = train_detector(_folder(tmp_path, "whole"), recipe, examples, silent)
     broken = _folder(tmp_path, "broken")
     with pytest.raises(KeyboardInterrupt):
@@ -127,6 +134,17 @@ def test_a_loss_that_is_no_number_ends_the_run(
     assert journal_of(tmp_path) == []
 
 
+def test_a_learning_backbone_is_drawn_back_to_where_it_began(tmp_path: Path, examples: Examples) -> None:
+    def way(pull: float) -> float:
+        recipe = tiny_recipe(learned_blocks=2, backbone_learning_rate=1e-3, backbone_pull=pull, warm_up=0)
+        began = Detector(recipe, 2).learned_backbone
+        ended = train_detector(_folder(tmp_path, f"{pull}"), recipe, examples, silent).learned_backbone
+        return sum(float((after - before).detach().abs().sum()) for after, before in zip(ended, began, strict=True))
+
+    assert way(1e6) == 0.0
+    assert 0.0 < way(200.0) < 0.9 * way(0.0)
+
+
 def test_a_batch_without_objects_is_learned_from_all_the_same(tmp_path: Path, examples: Examples) -> None:
     """Where everything is too small to count, no location answers and no region is sampled."""
     specks = tuple(
@@ -138,7 +156,7 @@ def test_a_batch_without_objects_is_learned_from_all_the_same(tmp_path: Path, ex
 
 @pytest.mark.parametrize("step", [0, 1, 50, 99])
 def test_learning_rates_rise_and_fall(step: int) -> None:
-    recipe = Recipe(backbone_weights="random", train_backbone=True, steps=100, warm_up=2)
+    recipe = Recipe(backbone_weights="random", learned_blocks=8, steps=100, warm_up=2)
     weights = [nn.Parameter(torch.zeros(1)) for _ in range(2)]
     optimizer = torch.optim.AdamW([{"params": [entry]} for entry in weights])
     loop._set_learning_rates(optimizer, recipe, step)

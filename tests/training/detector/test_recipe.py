@@ -18,7 +18,7 @@ def test_nothing_set_is_the_model_that_ships(tmp_path: Path) -> None:
     (tmp_path / "empty.toml").write_text("")
     recipe = read_recipe(tmp_path / "empty.toml")
     assert recipe == Recipe()
-    assert (recipe.backbone, recipe.backbone_weights, recipe.train_backbone) == ("lite0", "imagenet", False)
+    assert (recipe.backbone, recipe.backbone_weights, recipe.learned_blocks) == ("lite0", "imagenet", 0)
     assert recipe_from(json.loads(json.dumps(recipe.to_json())), "json") == recipe
 
 
@@ -32,7 +32,7 @@ def test_every_recipe_of_the_project_is_one(path: Path) -> None:
 def test_the_papers_backbones_have_recipes() -> None:
     settings = {path.stem: read_recipe(path) for path in RECIPES}
     vgg = settings["vgg16"]
-    assert (vgg.pooled, vgg.embedding_share, vgg.train_backbone) == ((4,), 0.0, True)
+    assert (vgg.pooled, vgg.embedding_share, vgg.learned_blocks) == ((4,), 0.0, 2)
     assert settings["resnet50"].pooled == (5,)
 
 
@@ -56,7 +56,7 @@ def test_unknown_keys_are_named() -> None:
         ("steps", "many"),
         ("learning_rate", "fast"),
         ("learning_rate", True),
-        ("train_backbone", 1),
+        ("learned_blocks", True),
         ("backbone", 3),
         ("pooled", 4),
         ("pooled", [4.0]),

@@ -14,13 +14,19 @@ from safetensors import SafetensorError
 from torch import nn
 
 from tag2box.errors import TrainingError, reason_of
-from tag2box.training.detector.backbones import FromPixels, FrozenMaps
+from tag2box.training.detector.backbones import Backbone, FromPixels, FrozenBlocks
+from tag2box.training.detector.lcnet import load_lcnet
 from tag2box.training.detector.lite0 import load_lite0
-from tag2box.training.detector.network import Backbone, Heads, Maps
+from tag2box.training.detector.network import Heads, Maps
 from tag2box.training.detector.recipe import Recipe
 from tag2box.training.detector.torchvision_backbones import load_resnet50, load_vgg16
 
-LOADERS: dict[str, Callable[[str], Backbone]] = {"lite0": load_lite0, "vgg16": load_vgg16, "resnet50": load_resnet50}
+LOADERS: dict[str, Callable[[str], Backbone]] = {
+    "lite0": load_lite0,
+    "lcnet": load_lcnet,
+    "vgg16": load_vgg16,
+    "resnet50": load_resnet50,
+}
 UNREADABLE = (ImportError, OSError, EOFError, KeyError, RuntimeError, UnpicklingError, SafetensorError)
 """What loading weights can raise: no package, no internet, no such file, a file of something else."""
 
@@ -33,19 +39,36 @@ class Detector(nn.Module):
         super().__init__()
         torch.manual_seed(recipe.seed)
         backbone = load_backbone(recipe)
+        blocks = backbone.backbone.blocks
+        self._frozen_blocks = max(len(blocks) - recipe.learned_blocks, 0)
+        for block in blocks[: self._frozen_blocks]:
+            block.requires_grad_(False)
         self.heads = Heads(backbone.backbone.channels, recipe, classes)
-        self.trained_backbone = backbone if recipe.train_backbone else None
-        self._frozen: tuple[FromPixels, ...] = () if recipe.train_backbone else (backbone,)  # hidden from the weights
-        self._fast = None if recipe.train_backbone else FrozenMaps(backbone, recipe.image_size)
+        for module in (backbone, self.heads):
+            # half of the time of learning depthwise convolutions
+            module.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
+        learns = self._frozen_blocks < len(blocks)
+        self.trained_backbone = backbone if learns else None
+        self._hidden: tuple[FromPixels, ...] = () if learns else (backbone,)  # from the weights
+        self._fast = FrozenBlocks(backbone, self._frozen_blocks, recipe.image_size) if self._frozen_blocks else None
 
     @property
     def backbone(self) -> FromPixels:
         """The backbone, learning or not."""
-        return self.trained_backbone if self.trained_backbone is not None else self._frozen[0]
+        return self.trained_backbone if self.trained_backbone is not None else self._hidden[0]
+
+    @property
+    def learned_backbone(self) -> list[nn.Parameter]:
+        """The weights of the backbone that learn."""
+        whole = self.trained_backbone.parameters() if self.trained_backbone is not None else ()
+        return [weights for weights in whole if weights.requires_grad]
 
     def maps(self, pixels: npt.NDArray[np.uint8]) -> Maps:
         """Maps of the backbone."""
-        return self._fast(pixels) if self._fast is not None else self.backbone(torch.from_numpy(pixels))
+        whole = self.backbone
+        known = self._fast(pixels) if self._fast is not None else (whole.normalised(torch.from_numpy(pixels)),)
+        fine, middle, coarse = whole.backbone.walk(known, self._frozen_blocks, len(whole.backbone.blocks))
+        return fine, middle, coarse
 
 
 def load_backbone(recipe: Recipe) -> FromPixels:

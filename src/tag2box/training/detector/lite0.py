@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from tag2box.training.detector.backbones import read_weights
+from tag2box.training.detector.backbones import Backbone, read_weights
 
 BATCH_NORM_EPSILON = 1e-3
 
@@ -79,26 +79,24 @@ class InvertedResidual(nn.Module):
 
 
 @final
-class Lite0(nn.Module):
-    """Maps of strides 8, 16 and 32."""
+class Lite0(Backbone):
+    """Maps of strides 8, 16 and 32, with 40, 112 and 320 channels."""
 
     channels = (40, 112, 320)
     pixel_mean = (127.0, 127.0, 127.0)
     pixel_scale = (128.0, 128.0, 128.0)
+
+    ends = (3, 5, 7)
 
     def __init__(self) -> None:
         super().__init__()
         self.stem = Convolution(3, 32, 3, 2)
         self.stages = nn.ModuleList(nn.Sequential(*_blocks(stage)) for stage in STAGES)
 
-    def forward(self, pixels: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """(B, 40, H/8, W/8), (B, 112, H/16, W/16) and (B, 320, H/32, W/32)."""
-        values = self.stem(pixels)
-        ends = []
-        for stage in self.stages:
-            values = stage(values)
-            ends.append(values)
-        return ends[2], ends[4], ends[6]
+    @property
+    def blocks(self) -> list[nn.Module]:
+        """The stem and the seven stages."""
+        return [self.stem, *self.stages]
 
 
 def load_lite0(weights: str | Path) -> Lite0:

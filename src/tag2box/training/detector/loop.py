@@ -57,6 +57,7 @@ class Batch(NamedTuple):
 def train_detector(folder: Path, recipe: Recipe, examples: Examples, report: Report) -> Detector:
     """The trained detector; the run lives in ``folder`` and goes on there after an interruption."""
     detector = Detector(recipe, len(examples.classes))
+    beginning = [weights.detach().clone() for weights in detector.learned_backbone]
     optimizer = _optimizer(detector, recipe)
     checkpoint, identity = folder / CHECKPOINT_NAME, run_identity(recipe, examples)
     done = load_checkpoint(checkpoint, detector, optimizer, identity)
@@ -65,6 +66,7 @@ def train_detector(folder: Path, recipe: Recipe, examples: Examples, report: Rep
         for step, batch in batches(examples, recipe, workers, done):
             _set_learning_rates(optimizer, recipe, step)
             losses = _step(detector, optimizer, batch, recipe, step, workers)
+            _pull_back(detector, beginning, optimizer.param_groups[-1]["lr"] * recipe.backbone_pull)
             journal.write(step, losses, time.monotonic() - start)
             finished = step + 1
             if workers.writes and (finished % recipe.checkpoint_every == 0 or finished == recipe.steps):
@@ -113,8 +115,9 @@ def _batch(examples: Examples, recipe: Recipe, workers: Workers, step: int) -> B
 
 def _optimizer(detector: Detector, recipe: Recipe) -> torch.optim.Optimizer:
     groups = [{"params": list(detector.heads.parameters()), "lr": recipe.learning_rate}]
-    if detector.trained_backbone is not None:
-        groups.append({"params": list(detector.trained_backbone.parameters()), "lr": recipe.backbone_learning_rate})
+    if detector.learned_backbone:
+        # it decays towards where it began, not towards nothing
+        groups.append({"params": detector.learned_backbone, "lr": recipe.backbone_learning_rate, "weight_decay": 0.0})
     return torch.optim.AdamW(groups, weight_decay=recipe.weight_decay)
 
 
@@ -145,6 +148,13 @@ def _step(
     nn.utils.clip_grad_norm_(detector.parameters(), LONGEST_GRADIENT)
     optimizer.step()
     return {"total": float(total.detach())} | {name: float(value.detach()) for name, value in losses.items()}
+
+
+@torch.no_grad()
+def _pull_back(detector: Detector, beginning: list[Tensor], share: float) -> None:
+    """Take back a share of the way that the backbone has gone."""
+    for weights, began in zip(detector.learned_backbone, beginning, strict=True):
+        weights.lerp_(began, min(share, 1.0))
 
 
 def batch_losses(detector: Detector, batch: Batch, recipe: Recipe, generator: torch.Generator) -> dict[str, Tensor]:

@@ -6,7 +6,7 @@ B = images; n = regions of one image; L = locations of all levels; d = dimension
 from __future__ import annotations
 
 from functools import cache
-from typing import NamedTuple, Protocol, final
+from typing import NamedTuple, final
 
 import torch
 from torch import Tensor, nn
@@ -14,7 +14,7 @@ from torch.nn import functional
 
 from tag2box.extract.proposals import STRIDES
 from tag2box.training.detector.recipe import Recipe
-from tag2box.training.detector.regions import roi_align, roi_average
+from tag2box.training.detector.regions import enlarged, roi_align, roi_average
 
 BINS = 7
 REGION_STRIDE = 16
@@ -24,18 +24,6 @@ FIRST_LOGIT = -2.0
 """Most locations have no object: a training that begins by believing so does not begin with a shock."""
 
 Maps = tuple[Tensor, Tensor, Tensor]
-
-
-class Backbone(Protocol):
-    """Pixels (B, 3, H, W) to maps of strides 8, 16 and 32."""
-
-    channels: tuple[int, int, int]
-    pixel_mean: tuple[float, float, float]
-    pixel_scale: tuple[float, float, float]
-
-    def __call__(self, pixels: Tensor) -> Maps:
-        """The three maps."""
-        ...
 
 
 class Proposals(NamedTuple):
@@ -112,6 +100,7 @@ class SecondStage(nn.Module):
         super().__init__()
         width = recipe.region_channels
         self.pooled = recipe.pooled
+        self.margin = recipe.margin
         self.embedding_share = recipe.embedding_share
         self.from_fine = nn.Conv2d(recipe.channels, width, 1, stride=2)
         self.from_middle = nn.Conv2d(channels[1], width, 1)
@@ -119,15 +108,20 @@ class SecondStage(nn.Module):
         self.join = nn.GroupNorm(8, width)
         self.look = _light_block(width)
         self.place = nn.Sequential(
-            nn.Conv2d(width, 48, 1), nn.ReLU(), nn.Flatten(), nn.Linear(48 * BINS * BINS, 256), nn.ReLU()
+            nn.Conv2d(width, 48, 1), nn.ReLU(), nn.Flatten(), nn.Linear(48 * self._bins**2, 256), nn.ReLU()
         )
         self.corrections = nn.Linear(256, 4)
         self.quality = nn.Linear(256, 1)
         pooled_width = sum(channels[number - 3] for number in self.pooled)
-        self.embed = nn.Sequential(nn.Linear(width + pooled_width, 256), nn.ReLU(), nn.Linear(256, recipe.embedding))
+        known = width + pooled_width + (width + 256 if self.margin else 0)
+        self.embed = nn.Sequential(nn.Linear(known, 256), nn.ReLU(), nn.Linear(256, recipe.embedding))
         self.class_directions = nn.Parameter(torch.randn(classes + 1, recipe.embedding))
         nn.init.zeros_(self.corrections.weight)
         nn.init.zeros_(self.corrections.bias)
+
+    @property
+    def _bins(self) -> int:
+        return BINS + 2 * self.margin
 
     def region_map(self, levels: list[Tensor], maps: Maps) -> Tensor:
         """One map of stride 16 that regions are cut from: (B, width, H/16, W/16)."""
@@ -138,14 +132,14 @@ class SecondStage(nn.Module):
 
     def forward(self, region_map: Tensor, maps: Maps, boxes: Tensor) -> Descriptions:
         """Descriptions of ``boxes`` (n, 4) in one image, whose maps come without the leading axis."""
-        seen = self.look(roi_align(region_map, boxes, BINS, REGION_STRIDE))  # (n, width, 7, 7)
+        window = enlarged(boxes, self._bins / BINS)
+        seen = self.look(roi_align(region_map, window, self._bins, REGION_STRIDE))  # (n, width, bins, bins)
         placed = self.place(seen)
         averages = [roi_average(maps[number - 3], boxes, 2**number, BINS) for number in self.pooled]
         pooled = torch.cat(averages, dim=1)
         length = pooled.norm(dim=1, keepdim=True)
-        embedding = functional.normalize(
-            self.embed(torch.cat([seen.mean((2, 3)), functional.normalize(pooled)], dim=1)), dim=1
-        )
+        known = [*self._inside_and_around(seen), functional.normalize(pooled), *([placed] if self.margin else [])]
+        embedding = functional.normalize(self.embed(torch.cat(known, dim=1)), dim=1)
         cosines = embedding @ functional.normalize(self.class_directions, dim=1).T
         return Descriptions(
             self.corrections(placed),
@@ -153,6 +147,14 @@ class SecondStage(nn.Module):
             self.mixed(pooled, length * embedding),
             COSINE_SCALE * cosines,
         )
+
+    def _inside_and_around(self, seen: Tensor) -> list[Tensor]:
+        """The average of a region's own bins, (n, width), and where it sees beyond them, that of those around."""
+        if self.margin == 0:
+            return [seen.mean((2, 3))]
+        own = slice(self.margin, -self.margin)
+        inside = seen[:, :, own, own].sum((2, 3))
+        return [inside / BINS**2, (seen.sum((2, 3)) - inside) / (self._bins**2 - BINS**2)]
 
     def mixed(self, pooled: Tensor, embedding: Tensor) -> Tensor:
         """The two parts of a description, which weigh 1 - share and share in every cosine."""

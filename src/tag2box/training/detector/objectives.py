@@ -61,7 +61,8 @@ class Sample(NamedTuple):
     boxes: Tensor
     """(n, 4)"""
     labels: Tensor
-    """(n,): class, ``classes`` for none, ``NO_CLASS`` for undecided"""
+    """(n,): class, ``classes`` for none, ``NO_CLASS`` for undecided: only a photo whose objects are all labelled tells
+    what is none"""
     targets: Tensor
     """(n, 4): box of the object that each overlaps most"""
     overlaps: Tensor
@@ -136,7 +137,7 @@ def sample_regions(
     chosen = torch.cat([_some(group, regions // 3, generator) for group in (on, beside, elsewhere)])
     labels = objects.labels[which[chosen]].clone()
     labels[best[chosen] < IS_OBJECT] = NO_CLASS
-    labels[best[chosen] < IS_NOT] = classes
+    labels[best[chosen] < IS_NOT] = classes if objects.complete else NO_CLASS
     judged = best[chosen] >= (0.0 if objects.complete else WORTH_JUDGING)
     return Sample(candidates[chosen], labels, objects.boxes[which[chosen]], best[chosen], judged)
 

@@ -10,7 +10,7 @@ from typing import Any, final
 
 from tag2box.errors import RecipeError
 
-BACKBONES = ("lite0", "vgg16", "resnet50")
+BACKBONES = ("lite0", "lcnet", "vgg16", "resnet50")
 AT_LEAST = {
     "steps": 1,
     "batch": 1,
@@ -19,6 +19,11 @@ AT_LEAST = {
     "embedding": 1,
     "embedding_share": 0,
     "zoom": 1,
+    "closest": 1,
+    "recolour": 0,
+    "margin": 0,
+    "learned_blocks": 0,
+    "backbone_pull": 0,
     "learning_rate": 0,
     "backbone_learning_rate": 0,
     "weight_decay": 0,
@@ -36,13 +41,18 @@ class Recipe:
     backbone: str = "lite0"
     backbone_weights: str = "imagenet"
     """``imagenet``, ``random`` or a file"""
-    train_backbone: bool = False
-    """Frozen, a backbone keeps what it knows of classes that are not in the data, and runs three times as fast."""
+    learned_blocks: int = 0
+    """How many of the backbone's last blocks learn. The others keep what they know of classes that are not in the data,
+    and run three times as fast"""
     backbone_learning_rate: float = 1e-4
+    backbone_pull: float = 0.0
+    """How strongly learned blocks are drawn back to where they began, as a decay of the way from there"""
     image_size: int = 480
     """Pixels of the longest side; a multiple of 32"""
     channels: int = 96
     region_channels: int = 128
+    margin: int = 0
+    """Bins around a region's own that the second stage sees as well: what tells a whole thing from a part of it"""
     pooled: tuple[int, ...] = (4, 5)
     """Which backbone maps, of stride 2ⁿ, are averaged under a region to describe it"""
     embedding: int = 80
@@ -58,6 +68,10 @@ class Recipe:
     warm_up: int = 200
     zoom: float = 1.25
     """Photos are shrunk by a random factor up to this one, so that objects come in more sizes"""
+    closest: float = 1.0
+    """… and shown up to so many times as large, a part of them then"""
+    recolour: float = 0.0
+    """Brightness and contrast are changed by a random factor of up to e to this"""
     stretch_squares: bool = True
     """Square photos are taken for squashed ones, and stretched to 4:3 or 3:4 at random"""
     seed: int = 0

@@ -70,6 +70,12 @@ def clipped(boxes: Tensor, height: float, width: float, smallest: float) -> Tens
     return torch.cat([corner, far_corner], dim=-1)  # (n, 4)
 
 
+def enlarged(boxes: Tensor, factor: float) -> Tensor:
+    """Boxes of the same centres, each side so many times as long."""
+    centers, half = (boxes[:, :2] + boxes[:, 2:]) / 2, (boxes[:, 2:] - boxes[:, :2]) * (factor / 2)
+    return torch.cat([centers - half, centers + half], dim=1)  # (n, 4)
+
+
 def triangle_weights(starts: Tensor, ends: Tensor, bins: int, cells: int, stride: int) -> Tensor:
     """How much each cell counts for each bin, along one axis.
 

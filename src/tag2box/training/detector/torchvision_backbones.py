@@ -20,10 +20,8 @@ from typing import Any, Self, final
 import torch
 from torch import Tensor, nn
 
-from tag2box.training.detector.backbones import read_weights
+from tag2box.training.detector.backbones import IMAGENET_DEVIATION, IMAGENET_MEAN, Backbone, read_weights
 
-IMAGENET_MEAN = (123.675, 116.28, 103.53)
-IMAGENET_DEVIATION = (58.395, 57.12, 57.375)
 VGG_FINE, VGG_MIDDLE = 23, 30
 """In torchvision's list of layers, where conv4_3 and conv5_3 end, each with its ReLU."""
 DESCRIBED = ("nms", "qnms")
@@ -31,12 +29,14 @@ DESCRIBED = ("nms", "qnms")
 
 
 @final
-class Vgg16(nn.Module):
-    """Maps of strides 8, 16 and 32: conv4_3, conv5_3 and pool5."""
+class Vgg16(Backbone):
+    """Maps of strides 8, 16 and 32, of 512 channels: conv4_3, conv5_3 and pool5."""
 
     channels = (512, 512, 512)
     pixel_mean = IMAGENET_MEAN
     pixel_scale = IMAGENET_DEVIATION
+
+    ends = (0, 1, 2)
 
     def __init__(self, features: nn.Sequential):
         super().__init__()
@@ -44,20 +44,24 @@ class Vgg16(nn.Module):
         self.middle = features[VGG_FINE:VGG_MIDDLE]
         self.coarse = features[VGG_MIDDLE:]
 
-    def forward(self, pixels: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """(B, 512, H/8, W/8), (B, 512, H/16, W/16) and (B, 512, H/32, W/32)."""
-        fine = self.fine(pixels)
-        middle = self.middle(fine)
-        return fine, middle, self.coarse(middle)
+    @property
+    def blocks(self) -> list[nn.Module]:
+        """What comes up to conv4_3, conv5, and the last pooling."""
+        return [self.fine, self.middle, self.coarse]
 
 
 @final
-class ResNet50(nn.Module):
-    """Maps of strides 8, 16 and 32: the last three groups of blocks. Batch norms stay as they came."""
+class ResNet50(Backbone):
+    """Maps of strides 8, 16 and 32, of 512 to 2,048 channels: the last three groups of blocks.
+
+    Batch norms stay as they came.
+    """
 
     channels = (512, 1024, 2048)
     pixel_mean = IMAGENET_MEAN
     pixel_scale = IMAGENET_DEVIATION
+
+    ends = (0, 1, 2)
 
     def __init__(self, network: Any):
         super().__init__()
@@ -68,11 +72,10 @@ class ResNet50(nn.Module):
             norm.requires_grad_(False)
         self.train()
 
-    def forward(self, pixels: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """(B, 512, H/8, W/8), (B, 1024, H/16, W/16) and (B, 2048, H/32, W/32)."""
-        fine = self.fine(pixels)
-        middle = self.middle(fine)
-        return fine, middle, self.coarse(middle)
+    @property
+    def blocks(self) -> list[nn.Module]:
+        """What comes up to the second group, the third and the fourth."""
+        return [self.fine, self.middle, self.coarse]
 
     def train(self, mode: bool = True) -> Self:
         """Everything but the batch norms in training mode: a batch of a detector is too small to measure by."""
