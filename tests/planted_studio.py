@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from threading import Thread
 
@@ -13,6 +14,7 @@ from PIL import Image
 
 from planted_extractor import planted_world
 from tag2box.data import read_tags
+from tag2box.product.learning import LearnedClass
 from tag2box.product.own_photos import open_own
 from tag2box.product.run import Run
 from tag2box.web.serving import Server, listen
@@ -63,6 +65,24 @@ def served(studio: Studio, port: int = 0) -> Iterator[Server]:
     finally:
         server.stop()
         thread.join(5)
+
+
+def doubt_less(studio: Studio, label: str, doubts: Sequence[float]) -> None:
+    """Let the boxes of a class be doubted so much, and none of its tags be suspected, until it is learned again."""
+
+    def told(one: LearnedClass) -> LearnedClass:
+        boxes = zip(one.boxes, doubts, strict=True)
+        return replace(one, boxes=tuple(replace(box, doubt=doubt, absence=0.0) for box, doubt in boxes))
+
+    def tell() -> None:
+        found = studio.found()
+        alone, learned = (
+            tuple(told(one) if one.label == label else one for one in some) for some in (found.alone, found.learned)
+        )
+        studio.run.found = replace(found, alone=alone, learned=learned)
+        studio._publish()
+
+    studio.do(tell).result()
 
 
 def settle(studio: Studio, patience: float = 20.0) -> None:

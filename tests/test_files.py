@@ -17,7 +17,7 @@ from tag2box.errors import ExportError
 from tag2box.files import (
     MARK_NAME,
     TEMPORARY_SUFFIX,
-    append_line,
+    append_lines,
     now,
     replacing,
     replacing_folder,
@@ -89,11 +89,11 @@ def test_a_file_cannot_be_locked_as_a_folder(tmp_path: Path) -> None:
 def test_lines_are_added_one_by_one(tmp_path: Path) -> None:
     path = tmp_path / "lines"
     for word in ("one", "zwei", "três"):
-        append_line(path, word)
+        append_lines(path, [word])
     assert path.read_text(encoding="utf-8") == "one\nzwei\ntrês\n"
     path.write_bytes(path.read_bytes() + b"cut o")  # a crash in the middle of a line
-    append_line(path, "four")
-    assert path.read_text(encoding="utf-8").splitlines() == ["one", "zwei", "três", "four"]
+    append_lines(path, ["four", "five"])
+    assert path.read_text(encoding="utf-8").splitlines() == ["one", "zwei", "três", "four", "five"]
 
 
 def _fill_half(folder: Path) -> None:

@@ -8,7 +8,7 @@ import os
 import secrets
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -112,13 +112,13 @@ def _ends_a_line(file: BinaryIO) -> bool:
     return file.read(1) == b"\n"
 
 
-def append_line(path: Path, line: str) -> None:
-    """Add a line to a file and wait until it is on the disk; a last line that was cut off before is dropped."""
+def append_lines(path: Path, lines: Sequence[str]) -> None:
+    """Add lines to a file and wait until they are on the disk; a last line that was cut off before is dropped."""
     with path.open("ab+") as file:
         if file.tell() and not _ends_a_line(file):
             file.seek(0)
             file.truncate(file.read().rfind(b"\n") + 1)
-        file.write(line.encode() + b"\n")
+        file.write("".join(f"{line}\n" for line in lines).encode())
         file.flush()
         os.fsync(file.fileno())
     sync(path.parent)

@@ -51,7 +51,7 @@ def undisturbed(cluster: Any, tmp_path_factory: pytest.TempPathFactory) -> dict[
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(extracting, "CHUNK", 3)
         outcome = extract(cluster.address, find_photos([DEMO])[:12], folder)
-    assert (outcome.written, outcome.known, outcome.unreadable) == (12, 0, ())
+    assert (outcome.written, outcome.known, outcome.unreadable) == (12, 0, {})
     return shards(folder)
 
 
@@ -107,7 +107,7 @@ def test_a_photo_that_kills_its_worker_is_named_and_the_rest_goes_on(
     monkeypatch.setattr(extracting, "try_alone", alone_or_die)
     outcome = extract(cluster.address, photos, tmp_path / "store")
     assert outcome.written == 11
-    assert [DEADLY in error.wrong for error in outcome.unreadable] == [True]
+    assert [DEADLY in error.wrong for error in outcome.unreadable.values()] == [True]
     assert len(FeatureStore(tmp_path / "store")) == 11
 
 
@@ -132,7 +132,7 @@ def alone_or_die(photo: PhotoFile, model: Path | None, regions: int) -> None:
 
 def full_disk(chunk: extracting.Chunk) -> extracting.Looked:
     if chunk.shard.name.startswith("shard-000002"):
-        return extracting.Looked(0, (), StoreError("no room.", "room", "make some."))
+        return extracting.Looked(0, {}, StoreError("no room.", "room", "make some."))
     return LOOK(chunk)
 
 

@@ -13,7 +13,7 @@ from tag2box.data import FoundBox
 from tag2box.product.album import Album
 from tag2box.product.doubts import SHOWN, Doubt, Doubts
 from tag2box.product.finding import Found
-from tag2box.product.learning import LearnedClass, Lesson
+from tag2box.product.learning import ClassScores, LearnedClass, Lesson
 
 BOX = (1.0, 2.4, 30.6, 40.0)
 
@@ -23,7 +23,22 @@ def learned(label: str, judged: Sequence[tuple[float, float]]) -> LearnedClass:
     boxes = tuple(FoundBox(label, BOX, 0.9, doubt, absence) for doubt, absence in judged)
     lesson = Lesson(label, tuple(str(place) for place in range(len(judged))))
     nothing, film = np.zeros((0, 2), np.float32), np.zeros((0, len(judged), 4), np.float32)
-    return LearnedClass(lesson, boxes, np.zeros(2), nothing, 1.0, 0.0, 0.0, (), film, True, (), 0.0)
+    return LearnedClass(
+        lesson,
+        boxes,
+        np.zeros(2),
+        nothing,
+        (),
+        1.0,
+        0.0,
+        0.0,
+        ClassScores(np.zeros(0), np.zeros(0)),
+        (),
+        film,
+        True,
+        (),
+        0.0,
+    )
 
 
 def table(**classes: Sequence[tuple[float, float]]) -> Doubts:

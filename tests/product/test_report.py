@@ -14,7 +14,7 @@ from tag2box.data import FoundBox, LabelledPhoto, LabelledPhotos
 from tag2box.product import report
 from tag2box.product.events import Advanced, Began
 from tag2box.product.finding import Found, PhotoBox
-from tag2box.product.learning import LearnedClass, Lesson
+from tag2box.product.learning import ClassScores, LearnedClass, Lesson
 from tag2box.product.report import photos_shown, shown_photos, write_report
 from tag2box.viz import NEUTRAL, RIGHT
 
@@ -33,7 +33,20 @@ def learned(label: str, doubts: Sequence[float], names: Sequence[str], absence: 
     photos = tuple(names[: len(doubts)])
     nothing = np.zeros((0, 2), np.float32)
     return LearnedClass(
-        Lesson(label, photos), boxes, np.zeros(2), nothing, 1.0, 0.0, 0.0, (0.0,) * 7, film, True, (), 0.0
+        Lesson(label, photos),
+        boxes,
+        np.zeros(2),
+        nothing,
+        (),
+        1.0,
+        0.0,
+        0.0,
+        ClassScores(np.zeros(0), np.zeros(0)),
+        (0.0,) * 7,
+        film,
+        True,
+        (),
+        0.0,
     )
 
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from PIL import Image
 from starlette.testclient import TestClient
 
-from planted_studio import BOXES, GREEN, RED, open_planted, picture, settle
+from planted_studio import BOXES, GREEN, RED, doubt_less, open_planted, picture, settle
 from tag2box.data.formats.coco import read_coco
 from tag2box.errors import RunError
 from tag2box.product.class_file import load_classes
@@ -85,6 +85,34 @@ def test_accepting_is_a_clamp_that_stays_accepted(client: TestClient, studio: St
     assert len(studio.run.journal.said()) == 1
 
 
+def test_many_boxes_are_accepted_in_one_breath_and_taken_back_in_one(client: TestClient, studio: Studio) -> None:
+    doubt_less(studio, "thing", [0.1, 0.2, 0.3, 0.4, 0.1])
+    doubt_less(studio, "pen", [0.0, 0.9])
+    assert client.post("/accept", json={"max_doubt": 0.3, "labels": ["thing"]}).json()["accepted"] == 4
+    settle(studio)
+
+    def said() -> dict[str, list[str]]:
+        return {one["name"]: [box["said"] for box in one["boxes"]] for one in state(client)["photos"]}
+
+    assert [number for number in range(5) if said()[f"thing/{number}.png"] == ["accepted"]] == [0, 1, 2, 4]
+    client.post("/undo", json={})
+    settle(studio)
+    assert {word for words in said().values() for word in words} == {"unseen"}
+    client.post("/redo", json={})
+    settle(studio)
+    assert [number for number in range(5) if said()[f"thing/{number}.png"] == ["accepted"]] == [0, 1, 2, 4]
+    assert client.post("/accept", json={"max_doubt": 0.3}).json()["accepted"] == 1  # the pen: no tag is suspected
+    assert client.post("/accept", json={"max_doubt": 0.3}).json()["accepted"] == 0
+
+
+def test_scores_tell_a_class_from_photos_without_it(client: TestClient, studio: Studio) -> None:
+    scores = client.get("/scores", params={"label": "thing"}).json()
+    assert len(scores["own"]) == 5
+    assert len(scores["elsewhere"]) == sum("thing" not in one["tags"] for one in state(client)["photos"])
+    assert min(scores["own"]) > max(scores["elsewhere"])
+    assert client.get("/scores", params={"label": "unicorn"}).json() == {"label": "unicorn", "own": [], "elsewhere": []}
+
+
 def test_a_correction_moves_other_photos_and_they_are_named(client: TestClient, studio: Studio) -> None:
     """In each photo are a red and a green quarter: a person says which one is meant."""
     found = entry(client, "thing/0.png")["boxes"][0]["box"]
@@ -145,7 +173,7 @@ def test_what_was_said_is_there_when_the_studio_is_opened_again(studio: Studio, 
     try:
         assert again.snapshot.photos[ZERO]["absent"] == ["thing"]
         assert dict(again.keepsakes.colours) == colours
-        assert again.history.undo == 1
+        assert again.history.undo == (1,)
     finally:
         again.close()
 
@@ -216,6 +244,15 @@ def test_a_new_photo_is_tried_and_not_kept(client: TestClient, studio: Studio) -
     assert seen.status_code == 200
     assert (seen.json()["width"], seen.json()["height"]) == (80, 60)
     assert any(one["box"] in (BOXES[1], BOXES[2]) for one in seen.json()["boxes"])
+    for one in seen.json()["boxes"]:
+        likeness = [reason["likeness"] for reason in one["like"]]
+        assert likeness == sorted(likeness, reverse=True)
+        for reason in one["like"]:
+            photo = studio.snapshot.photos[reason["photo"]]
+            assert reason["box"] in [box["box"] for box in photo["boxes"] if box["label"] == one["label"]]
+    best = next(one for one in seen.json()["boxes"] if one["label"] == "thing")
+    assert len(best["like"]) == 3
+    assert best["like"][0]["likeness"] > 0.9  # its colour is that of the tagged ones
     assert sorted(studio.run.folder.rglob("*")) == before
 
 
@@ -224,11 +261,11 @@ SOME_JSON = st.recursive(
     lambda inner: st.lists(inner, max_size=5) | st.dictionaries(st.text(), inner, max_size=4),
     max_leaves=8,
 )
-KEYS = st.sampled_from(["photo", "label", "kind", "box", "row", "photos", "min_score", "x"])
+KEYS = st.sampled_from(["photo", "label", "kind", "box", "row", "photos", "min_score", "max_doubt", "labels", "x"])
 VALUES = SOME_JSON | st.sampled_from(
     [ZERO, "thing", "shows", "shows not", "tag", "accept", [0, 0, 40, 30], [1e9, 0, 2, 3], [0.1] * 4, [ZERO], -1, 0.5]
 )
-ADDRESSES = st.sampled_from(["/correct", "/find", "/undo", "/redo", "/tags", "/threshold"])
+ADDRESSES = st.sampled_from(["/correct", "/find", "/undo", "/redo", "/tags", "/threshold", "/accept"])
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=200)

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from planted_studio import BOXES, RED, picture, served, settle
+from planted_studio import BOXES, RED, doubt_less, picture, served, settle
 from tag2box.product.corrections import Journal, Shows, ShowsNot, Tag, Undo
 from tag2box.product.run_files import CORRECTIONS_NAME
 from tag2box.web.state import photo_id
@@ -209,6 +209,9 @@ def test_filters_film_and_threshold(page: Page, studio: Studio) -> None:
     page.locator("#filter-doubt").fill("0")
     expect(page.locator("#shown")).to_have_text("8 photos")
     page.locator("#classes li", has_text="thing").locator("summary").click()
+    chart = page.locator("#classes li", has_text="thing").locator(".scores")
+    expect(chart.locator(".own")).to_have_count(5)
+    expect(chart.locator("p")).to_contain_text("of its 5 photos, and in")
     page.locator("#classes li", has_text="thing").get_by_text("Watch EM").click()
     expect(page.locator("#film-words")).to_contain_text("Step 0 of")
     expect(page.locator("#shown")).to_have_text("5 of 8 photos")
@@ -217,12 +220,28 @@ def test_filters_film_and_threshold(page: Page, studio: Studio) -> None:
     expect(page.locator("#film-words")).to_contain_text(f"Step {last} of {last}")
     page.locator("#film-close").click()
     expect(page.locator("#shown")).to_have_text("8 photos")
+    before = chart.locator("line").get_attribute("x1")
     page.locator("#classes li", has_text="thing").locator("details input").fill("0.8")
+    expect(chart.locator("line")).not_to_have_attribute("x1", before or "")
     page.locator("#classes li", has_text="thing").locator("details input").dispatch_event("change")
     expect(page.locator("#classes li", has_text="thing").locator("output")).to_have_text("80\u00a0%")
     page.reload()
     expect(page.locator("#classes li", has_text="thing").locator("output")).to_have_text("80\u00a0%")
     assert studio.keepsakes.min_score("thing") == 0.8
+
+
+def test_many_boxes_are_accepted_at_once_and_taken_back_at_once(page: Page, studio: Studio) -> None:
+    doubt_less(studio, "thing", [0.1, 0.2, 0.3, 0.4, 0.1])
+    page.locator("#many summary").click()
+    page.locator("#classes .chip", has_text="thing").click()
+    expect(page.locator("#many-accept")).to_have_text("Accept 2 boxes of thing")
+    page.locator("#many-doubt").fill("0.35")
+    expect(page.locator("#many-accept")).to_have_text("Accept 4 boxes of thing")
+    page.locator("#many-accept").click()
+    expect(page.locator("#counts")).to_contain_text("4 accepted")
+    settle(studio)
+    page.locator("#undo").click()
+    expect(page.locator("#counts")).to_contain_text("0 looked at")
 
 
 def test_photos_are_given_found_and_tried(empty_page: Page, empty: Studio) -> None:
@@ -247,6 +266,11 @@ def test_photos_are_given_found_and_tried(empty_page: Page, empty: Studio) -> No
     page.locator("#try-file").set_input_files(contents[0])  # type: ignore[arg-type]
     expect(page.locator("#try-words")).to_contain_text("Found: <b>mug</b>.")
     expect(page.locator("#try-boxes .accepted")).to_have_count(1)
+    expect(page.locator("#try-list li").first).to_contain_text("because it is like")
+    expect(page.locator("#try-list li").first.locator("button")).to_have_count(3)
+    page.locator("#try-list button").first.click()
+    expect(page.locator("#photo")).to_be_visible()
+    expect(page.locator("#try")).to_be_hidden()
 
 
 def test_on_a_telephone(page: Page, studio: Studio) -> None:

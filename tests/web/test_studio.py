@@ -95,7 +95,7 @@ def test_a_full_disk_is_said_and_what_was_not_kept_is_not_shown(
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     key = photo_id("pen/5.png")
-    monkeypatch.setattr(studio.run, "correct", full)
+    monkeypatch.setattr(studio.run, "correct_together", full)
     answer = client.post("/correct", json={"photo": key, "label": "pen", "kind": "shows not"})
     assert answer.status_code == 507
     assert answer.json()["error"] == "the disk refuses: No space left on device."

@@ -183,7 +183,7 @@ def _begin(folder: Path, tags: TagSet, model: Model, console: Console, machines:
 def _print_left_out(found: Found, run: Run, console: Console) -> None:
     for label in found.left_out:
         console.print(f"  {label}: left out, it has one photo only; nothing can be common to one.", soft_wrap=True)
-    for error in run.unreadable:
+    for error in run.unreadable.values():
         console.print(f"  Left out: {error.wrong}", soft_wrap=True)
 
 

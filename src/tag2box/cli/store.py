@@ -71,6 +71,6 @@ def extract(
     if skipped := skipped_photos(places):
         console.print(say_skipped(skipped), soft_wrap=True)
     if outcome.unreadable and not skip_bad:
-        raise unreadable_photos(outcome.unreadable, len(photos))
-    for error in outcome.unreadable:
+        raise unreadable_photos(outcome.unreadable.values(), len(photos))
+    for error in outcome.unreadable.values():
         console.print(f"Not read: {error.wrong}", soft_wrap=True)

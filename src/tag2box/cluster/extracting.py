@@ -7,7 +7,7 @@ where an earlier one stopped. Shards are named by their photos: the store is the
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
@@ -39,7 +39,7 @@ class Looked(NamedTuple):
     """What a task says when it is done."""
 
     written: int
-    unreadable: tuple[PhotoError, ...]
+    unreadable: Mapping[str, PhotoError]
     refused: StoreError | None
     """Why the shard could not be written"""
 
@@ -55,16 +55,16 @@ def extract_on_cluster(
         require_unchanged(store, photos)
         chunks = list(_chunks(photos, store, model, regions))
         known = len(photos) - sum(len(chunk.photos) for chunk in chunks)
-        written, unreadable = 0, list[PhotoError]()
+        written, unreadable = 0, dict[str, PhotoError]()
         report(known, {})
         with connected(address) as ray:
             for looked in _each_done(ray, chunks):
                 if looked.refused is not None:
                     raise looked.refused
                 written += looked.written
-                unreadable += looked.unreadable
+                unreadable |= looked.unreadable
                 report(known + written + len(unreadable), {})
-    return BatchOutcome(written, known, tuple(unreadable))
+    return BatchOutcome(written, known, unreadable)
 
 
 def _chunks(photos: Sequence[PhotoFile], store: FeatureStore, model: Path | None, regions: int) -> Iterator[Chunk]:
@@ -89,7 +89,7 @@ def _each_done(ray: Any, chunks: Sequence[Chunk]) -> Iterator[Looked]:
             yield ray.get(done)
         except losses(ray):
             deadly = _deadly(ray, chunk)
-            yield Looked(0, tuple(map(_deadly_photo, deadly)), None)
+            yield Looked(0, {photo.image_id: _deadly_photo(photo) for photo in deadly}, None)
             rest = tuple(photo for photo in chunk.photos if photo not in deadly)
             if rest:
                 waiting[task.remote(replace(chunk, photos=rest))] = chunk
@@ -117,11 +117,11 @@ def _deadly_photo(photo: PhotoFile) -> PhotoError:
 def look(chunk: Chunk) -> Looked:
     """What a task does: look at its photos, and seal them in one shard."""
     extractor = _extractor(chunk.model, chunk.regions)
-    bags, hashes, unreadable = [], [], []
+    bags, hashes, unreadable = [], [], dict[str, PhotoError]()
     for photo in chunk.photos:
         found = look_at(extractor, photo)
         if isinstance(found, PhotoError):
-            unreadable.append(found)
+            unreadable[photo.image_id] = found
         else:
             bags.append(found.bag)
             hashes.append(found.source_hash)
@@ -129,8 +129,8 @@ def look(chunk: Chunk) -> Looked:
         if bags:
             write_shard(chunk.shard, extractor.fingerprint, bags, hashes)
     except StoreError as error:
-        return Looked(0, (), error)
-    return Looked(len(bags), tuple(unreadable), None)
+        return Looked(0, {}, error)
+    return Looked(len(bags), unreadable, None)
 
 
 def try_alone(photo: PhotoFile, model: Path | None, regions: int) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Generator, Sequence
+from collections.abc import Collection, Generator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass
@@ -37,7 +37,8 @@ class BatchOutcome:
     written: int
     known: int
     """Were in the store already"""
-    unreadable: tuple[PhotoError, ...]
+    unreadable: Mapping[str, PhotoError]
+    """Photo → what is wrong with it"""
 
 
 def extract_photos(extractor: Extractor, photos: Sequence[PhotoFile], folder: Path, report: Report) -> BatchOutcome:
@@ -47,19 +48,19 @@ def extract_photos(extractor: Extractor, photos: Sequence[PhotoFile], folder: Pa
     a photo of its own. Bags are written in the order of ``photos``, so the store does not depend on the number of
     cores.
     """
-    unreadable: list[PhotoError] = []
+    unreadable: dict[str, PhotoError] = {}
     written = 0
     with StoreWriter(folder, store_header(extractor), shard_bytes=SHARD_BYTES) as writer:
         require_unchanged(FeatureStore(folder), photos)
         waiting = [photo for photo in photos if photo.image_id not in writer]
-        for done, (_, result) in enumerate(each_result(extractor, waiting), 1):
+        for done, (photo, result) in enumerate(each_result(extractor, waiting), 1):
             if isinstance(result, PhotoError):
-                unreadable.append(result)
+                unreadable[photo.image_id] = result
             else:
                 writer.append(result.bag, result.source_hash)
                 written += 1
             report(done + len(photos) - len(waiting), {})
-    return BatchOutcome(written, len(photos) - len(waiting), tuple(unreadable))
+    return BatchOutcome(written, len(photos) - len(waiting), unreadable)
 
 
 def each_bag(
@@ -126,8 +127,9 @@ def require_unchanged(store: FeatureStore, photos: Sequence[PhotoFile]) -> None:
         )
 
 
-def unreadable_photos(errors: Sequence[PhotoError], photos: int) -> PhotoError:
+def unreadable_photos(unreadable: Collection[PhotoError], photos: int) -> PhotoError:
     """What to say when some of the photos cannot be read, and all others are done."""
+    errors = list(unreadable)
     shown = [f"\n  {error.wrong}" for error in errors[:SHOWN]]
     more = f"\n  and {len(errors) - SHOWN:,} more" if len(errors) > SHOWN else ""
     return PhotoError(

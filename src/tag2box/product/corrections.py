@@ -15,7 +15,7 @@ from tag2box.boxes import Box, Size, box_areas
 from tag2box.data.dataset import Dataset
 from tag2box.data.partners import find_partners, require_same_size
 from tag2box.errors import RunError, reason_of
-from tag2box.files import append_line
+from tag2box.files import append_lines
 from tag2box.store import FeatureStore
 
 
@@ -63,6 +63,8 @@ class Said(NamedTuple):
     at: str
     by: str
     what: Correction
+    breath: int = 0
+    """Number of the first of those that were said in one breath, and are taken back together; 0 where it was alone"""
 
 
 class Pointed(NamedTuple):
@@ -179,25 +181,40 @@ class Journal:
 
     def add(self, what: Correction, at: str, by: str = "") -> int:
         """Put a correction on the disk for good; its number is for ``Undo``."""
-        number = 1 + max((one.number for one in self.said()), default=0)
-        self._append(Said(number, at, by, what))
-        return number
+        return self.add_together([what], at, by)[0]
+
+    def add_together(self, whats: Sequence[Correction], at: str, by: str = "") -> list[int]:
+        """Put corrections on the disk that one Undo of a person shall take back; their numbers."""
+        first = 1 + max((one.number for one in self.said()), default=0)
+        breath = first if len(whats) > 1 else 0
+        said = [Said(first + place, at, by, what, breath) for place, what in enumerate(whats)]
+        self._append(said)
+        return [one.number for one in said]
 
     def take_over(self, others: Sequence[Said]) -> None:
         """Add what was said elsewhere about the same photos, but for what is here already: same time, person, words."""
         known = {(one.at, one.by, one.what): one.number for one in self.said()}
+        last = max(known.values(), default=0)
         numbers: dict[int, int] = {}
+        fresh: list[Said] = []
         for one in others:
             what = Undo(numbers[one.what.undoes]) if isinstance(one.what, Undo) else one.what
             if (one.at, one.by, what) not in known:
-                known[one.at, one.by, what] = 1 + max(known.values(), default=0)
-                self._append(Said(known[one.at, one.by, what], one.at, one.by, what))
+                number = known[one.at, one.by, what] = last + len(fresh) + 1
+                breath = number if one.breath == one.number else numbers.get(one.breath, 0)
+                fresh.append(Said(number, one.at, one.by, what, breath))
             numbers[one.number] = known[one.at, one.by, what]
+        self._append(fresh)
 
-    def _append(self, one: Said) -> None:
-        kind = next(name for name, form in KINDS.items() if isinstance(one.what, form))
-        line = {"number": one.number, "at": one.at, "by": one.by, "kind": kind, **one.what._asdict()}
-        append_line(self.path, json.dumps(line, ensure_ascii=False))
+    def _append(self, said: Sequence[Said]) -> None:
+        if said:
+            append_lines(self.path, [json.dumps(_line(one), ensure_ascii=False) for one in said])
+
+
+def _line(one: Said) -> dict[str, Any]:
+    kind = next(name for name, form in KINDS.items() if isinstance(one.what, form))
+    together = {"breath": one.breath} if one.breath else {}
+    return {"number": one.number, "at": one.at, "by": one.by, "kind": kind, **together, **one.what._asdict()}
 
 
 def _parsed(path: Path, place: int, line: bytes) -> Said:
@@ -220,4 +237,5 @@ def _said(line: dict[str, Any], place: int) -> Said:
     if "box" in fields:
         x0, y0, x1, y1 = (float(edge) for edge in fields["box"])
         fields["box"] = (x0, y0, x1, y1)
-    return Said(int(line.get("number", place)), str(line.get("at", "")), str(line.get("by", "")), form(**fields))
+    number, breath = int(line.get("number", place)), int(line.get("breath", 0))
+    return Said(number, str(line.get("at", "")), str(line.get("by", "")), form(**fields), breath)

@@ -13,7 +13,7 @@ from typing import NamedTuple, final
 
 import numpy as np
 
-from tag2box.arrays import Bools, require_number, sigmoid
+from tag2box.arrays import Array, Bools, require_number, sigmoid
 from tag2box.boxes import Size, box_coverage, suppress_overlaps
 from tag2box.data.formats.coco_results import FOUND
 from tag2box.errors import PhotoError, StoreError
@@ -22,7 +22,7 @@ from tag2box.methods.detectors import LikenessHead, ranked_classes
 from tag2box.model import Model
 from tag2box.product.class_file import ClassSet
 from tag2box.store import FeatureStore, as_stored
-from tag2box.types import Detections, ProposalBag
+from tag2box.types import Detection, Detections, ProposalBag
 
 NESTED = 0.75
 """A box that lies in a surer one of its class by so much, or has it inside, is no thing of its own."""
@@ -57,6 +57,13 @@ class Detector:
         moved = np.array([self._moved[label] for label in named.labels.tolist()])  # (m,)
         shown = Detections.ranked(named.boxes, sigmoid(named.scores - moved), named.labels)
         return shown[(shown.scores >= min_score) & ~_nested(shown)]
+
+    def likeness_to_examples(self, bag: ProposalBag, one: Detection) -> Array:
+        """(k,), how like a thing that was found in the photo is to each of the regions that its class remembers."""
+        if self._head is None:
+            return np.zeros(0)
+        row = int(np.abs(bag.boxes - one.box).max(axis=1).argmin())
+        return self._head.likeness_to_examples(self._labels.index(one.label), bag)[row]
 
 
 def head_of(known: ClassSet, model: Model) -> LikenessHead:

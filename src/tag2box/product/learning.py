@@ -13,9 +13,9 @@ from typing import Protocol, final
 
 import numpy as np
 
-from tag2box.arrays import Array, Float32s
+from tag2box.arrays import Array, Float32s, frozen, sigmoid
 from tag2box.data.labelled import FoundBox
-from tag2box.methods.detectors import LikenessDetector
+from tag2box.methods.detectors import LikenessDetector, margin
 from tag2box.methods.localizers import Candidates, Clamps, scene_likeness
 from tag2box.methods.signs import SupportSigns, best_region, read_signs, weight_around
 from tag2box.model import Model
@@ -83,6 +83,21 @@ class Lesson:
 
 @final
 @dataclass(frozen=True, eq=False)
+class ClassScores:
+    """How well a class is told from others: what it would be found with in photos as if they were new, (14.4)."""
+
+    own: Array
+    """(b,), b ≤ B: in the photos that show it, each asked by what the others share"""
+    elsewhere: Array
+    """In some photos that do not"""
+
+    def __post_init__(self) -> None:
+        for name in ("own", "elsewhere"):
+            object.__setattr__(self, name, frozen(getattr(self, name), np.float64))
+
+
+@final
+@dataclass(frozen=True, eq=False)
 class LearnedClass:
     """Where a thing is in the photos that are tagged with it, and what they share."""
 
@@ -92,12 +107,15 @@ class LearnedClass:
     direction: Array
     """(d,), what the photos share"""
     examples: Float32s
-    """(k, d), regions in which it was found, as bags have them"""
+    """(k, d), regions in which it was found, as bags have them …"""
+    example_photos: tuple[str, ...]
+    """(k), … and whose they are"""
     kappa: float
     threshold: float
     """From which score on a region of a new photo counts as found …"""
     least_likeness: float
     """… if it is so like the class"""
+    scores: ClassScores
     likelihoods: tuple[float, ...]
     """(S)"""
     film: Float32s
@@ -160,15 +178,26 @@ def _learned(
 ) -> LearnedClass:
     detector = model.learner.learn(seen, without, np.random.default_rng(0), clamps)
     signs = read_signs(detector, seen, clamps)
-    elsewhere = np.array([best_region(detector.head, bag).likeness for bag in without])
+    elsewhere = [best_region(detector.head, bag) for bag in without]
+    likenesses = np.array([best.likeness for best in elsewhere])
+    threshold = model.calibration.score.of(signs.scores)
+    least_likeness = model.calibration.likeness.of(signs.likenesses, likenesses)
+
+    def scores(raw: Array, likeness: Array) -> Array:
+        return sigmoid(margin(raw - threshold, likeness - least_likeness, detector.head.sharpness))
+
     return LearnedClass(
         lesson,
         _boxes(lesson.label, seen, detector, signs, model, clamps),
         detector.direction,
         np.concatenate([seen[i].directions.at([detector.localization.rows[i]]) for i in detector.example_photos]),
+        tuple(lesson.photos[i] for i in detector.example_photos),
         detector.solution.foreground.kappa,
-        model.calibration.score.of(signs.scores),
-        model.calibration.likeness.of(signs.likenesses, elsewhere),
+        threshold,
+        least_likeness,
+        ClassScores(
+            scores(signs.scores, signs.likenesses), scores(np.array([best.score for best in elsewhere]), likenesses)
+        ),
         tuple(step.likelihood for step in detector.solution.steps),
         _film(detector, seen),
         detector.solution.converged,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from types import TracebackType
@@ -80,7 +80,7 @@ class Run:
     def __init__(self, folder: Path, given: TagSet, model: Model, lock: int, machines: Machines = HERE) -> None:
         """For ``begin`` and ``open``."""
         self.folder, self.given, self.model, self.machines = folder, given, model, machines
-        self.unreadable: tuple[PhotoError, ...] = ()
+        self.unreadable: Mapping[str, PhotoError] = {}
         self.found: Found | None = None
         self.journal = Journal(folder / CORRECTIONS_NAME)
         self._lock: int | None = lock
@@ -135,18 +135,24 @@ class Run:
         self._store = None
         outcome = self.machines.look(self.model, photos, self.folder / FEATURES_NAME, listen)
         self.unreadable = outcome.unreadable
-        for error in self.unreadable:
+        for error in self.unreadable.values():
             listen(Unreadable(error))
         if self.unreadable and not skip_bad:
-            raise unreadable_photos(self.unreadable, len(photos))
+            raise unreadable_photos(self.unreadable.values(), len(photos))
 
     def correct(self, what: Correction, by: str = "") -> int:
         """Keep what a person says; it is on the disk when this returns. The number is for ``Undo``."""
-        if isinstance(what, Undo):
-            self._require_number(what.undoes)
-        else:
-            self._require_photo(what.photo)
-        return self.journal.add(self._clean(what), now(), by)
+        return self.correct_together([what], by)[0]
+
+    def correct_together(self, whats: Sequence[Correction], by: str = "") -> list[int]:
+        """Keep what a person says in one breath, and will take back in one, if at all."""
+        photos, numbers = {photo.name for photo in self.given.photos}, {one.number for one in self.journal.said()}
+        for what in whats:
+            if isinstance(what, Undo):
+                _require_number(what.undoes, numbers)
+            else:
+                self._require_photo(what.photo, photos)
+        return self.journal.add_together([self._clean(what) for what in whats], now(), by)
 
     def take_over(self, said: Sequence[Said]) -> None:
         """Keep what was said elsewhere about these photos; what is kept already is not kept twice."""
@@ -278,13 +284,13 @@ class Run:
             require_region(what, self._features())
         return what._replace(label=label)
 
-    def _require_number(self, number: int) -> None:
-        numbers = [one.number for one in self.journal.said()]
-        if number not in numbers:
-            raise RunError(f"there is no correction {number}.", f"one of 1 to {len(numbers)}", "give another number.")
-
-    def _require_photo(self, name: str) -> None:
-        if name not in {photo.name for photo in self.given.photos}:
+    def _require_photo(self, name: str, photos: Collection[str]) -> None:
+        if name not in photos:
             raise RunError(
                 f"the run on {self.given.folder} has no photo {name!r}.", "a photo of the run", "check the name."
             )
+
+
+def _require_number(number: int, numbers: Collection[int]) -> None:
+    if number not in numbers:
+        raise RunError(f"there is no correction {number}.", f"one of 1 to {len(numbers)}", "give another number.")

@@ -19,8 +19,17 @@ from starlette.routing import Route
 
 from tag2box.data.tags import clean_tags, split_tags
 from tag2box.errors import InputError
-from tag2box.web.bodies import body_of, ids_of, json_of, label_of, share_of, title_of, word_of
-from tag2box.web.offers import WRITABLE, class_file, classes_of, detections_in, export_zip, film_of, other_places
+from tag2box.web.bodies import body_of, ids_of, json_of, label_of, labels_of, share_of, title_of, word_of
+from tag2box.web.offers import (
+    WRITABLE,
+    class_file,
+    classes_of,
+    detections_in,
+    export_zip,
+    film_of,
+    other_places,
+    scores_of,
+)
 from tag2box.web.studio import Studio
 from tag2box.web.uploads import MOST_BYTES, Arrived, arrived, arriving, take
 
@@ -61,8 +70,10 @@ def _routes(desk: Desk) -> list[Route]:
         Route("/photo/{key}/regions", desk.regions),
         Route("/thumb/{key}", desk.thumb),
         Route("/film", desk.film),
+        Route("/scores", desk.scores),
         Route("/find", desk.find, methods=["POST"]),
         Route("/correct", desk.correct, methods=["POST"]),
+        Route("/accept", desk.accept, methods=["POST"]),
         Route("/undo", desk.undo, methods=["POST"]),
         Route("/redo", desk.redo, methods=["POST"]),
         Route("/tags", desk.tags, methods=["POST"]),
@@ -150,6 +161,11 @@ class Desk:
         label = label_of(request.query_params.get("label"))
         return JSONResponse(film_of(self.studio.run.found, label), headers=NOT_KEPT)
 
+    async def scores(self, request: Request) -> Response:
+        """What a class would be found with, here and elsewhere."""
+        label = label_of(request.query_params.get("label"))
+        return JSONResponse(scores_of(self.studio.run.found, label), headers=NOT_KEPT)
+
     async def find(self, request: Request) -> Response:
         """Look for everything."""
         await json_of(request, ())
@@ -160,6 +176,12 @@ class Desk:
         """Keep what a person says; it is on the disk when this answers."""
         word = word_of(await json_of(request, ("photo", "label", "kind", "box", "row")))
         return self._answer({"correction": await self._done(lambda: self.studio.say(word))})
+
+    async def accept(self, request: Request) -> Response:
+        """Say of many boxes at once that they are right: those that are doubted no more than so much."""
+        given = await json_of(request, ("max_doubt", "labels"))
+        doubt, labels = share_of(given.get("max_doubt"), "max_doubt"), labels_of(given.get("labels", []))
+        return self._answer({"accepted": await self._done(lambda: self.studio.accept_up_to(doubt, labels))})
 
     async def undo(self, request: Request) -> Response:
         """Take back what was said last."""

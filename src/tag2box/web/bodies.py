@@ -17,7 +17,7 @@ from tag2box.errors import RequestError
 MOST_JSON = 200_000
 """Bytes of a question in JSON."""
 MOST_AT_ONCE = 500
-"""Photos that are tagged at once."""
+"""Photos or tags that a question is about."""
 LONGEST_TITLE = 200
 KINDS = ("shows", "shows not", "tag", "accept")
 ID = re.compile(r"[0-9a-f]{16}")
@@ -91,6 +91,13 @@ def ids_of(value: object) -> list[str]:
     if not isinstance(value, list) or not 0 < len(value) <= MOST_AT_ONCE:
         raise _bad("that is no list of photos", f"ids of 1 to {MOST_AT_ONCE} photos")
     return list(dict.fromkeys(id_of(one) for one in value))
+
+
+def labels_of(value: object) -> list[str]:
+    """Tags, each once."""
+    if not isinstance(value, list) or len(value) > MOST_AT_ONCE:
+        raise _bad("that is no list of tags", f"up to {MOST_AT_ONCE} tags")
+    return list(dict.fromkeys(label_of(one) for one in value))
 
 
 def label_of(value: object) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from tag2box.arrays import Array
 from tag2box.boxes import suppress_overlaps
 from tag2box.data.formats import FORMATS
 from tag2box.data.formats.coco_results import FOUND
@@ -17,9 +18,9 @@ from tag2box.errors import ExportError
 from tag2box.product.class_file import ClassSet, save_classes
 from tag2box.product.detecting import Detector
 from tag2box.product.finding import Found
+from tag2box.product.learning import LearnedClass
 from tag2box.product.run import Run
 from tag2box.store import as_stored
-from tag2box.types import Detections
 from tag2box.web.state import photo_id, rounded
 
 MOST_OFFERED = 9
@@ -28,6 +29,8 @@ TOO_ALIKE = 0.7
 """Places that overlap by more are one offer."""
 FEWEST_SHOWN = 0.05
 """The score below which a detection is not worth a look."""
+MOST_REASONS = 3
+"""Tagged photos that are shown as the reason for a detection."""
 WRITABLE = tuple(sorted(each.name for each in FORMATS if each.write))
 
 
@@ -49,7 +52,7 @@ def other_places(found: Found | None, photo: str) -> list[dict[str, Any]]:
 
 def film_of(found: Found | None, label: str) -> dict[str, Any]:
     """EM at work on a class: its photos, and for every step where their boxes are."""
-    one = next((one for one in found.learned if one.label == label), None) if found is not None else None
+    one = _learned(found, label)
     if one is None:
         return {"label": label, "photos": [], "likelihoods": [], "steps": []}
     return {
@@ -98,12 +101,46 @@ def class_file(known: ClassSet) -> bytes:
         return path.read_bytes()
 
 
+def scores_of(found: Found | None, label: str) -> dict[str, Any]:
+    """What a class would be found with in its own photos, and in others."""
+    one = _learned(found, label)
+    scores = (one.scores.own.tolist(), one.scores.elsewhere.tolist()) if one is not None else ([], [])
+    own, elsewhere = ([round(score, 4) for score in some] for some in scores)
+    return {"label": label, "own": own, "elsewhere": elsewhere}
+
+
 def detections_in(run: Run, known: ClassSet, photo: Path) -> dict[str, Any]:
-    """What of the classes is in a new photo, with what is not quite enough to count."""
+    """What of the classes is in a new photo, with what is not quite enough to count, and why."""
     extracted = run.model.extractor.extract(photo, "a new photo")
-    found: Detections = Detector(known, run.model).detect(as_stored(extracted.bag), FEWEST_SHOWN)
+    bag, detector = as_stored(extracted.bag), Detector(known, run.model)
     boxes = [
-        {"label": one.label, "box": rounded(one.box), "score": round(one.score, 4), "found": one.score >= FOUND}
-        for one in found
+        {
+            "label": one.label,
+            "box": rounded(one.box),
+            "score": round(one.score, 4),
+            "found": one.score >= FOUND,
+            "like": _likest(run.found, one.label, detector.likeness_to_examples(bag, one)),
+        }
+        for one in detector.detect(bag, FEWEST_SHOWN)
     ]
     return {"width": extracted.width, "height": extracted.height, "boxes": boxes}
+
+
+def _likest(found: Found | None, label: str, likeness: Array) -> list[dict[str, Any]]:
+    """The tagged photos whose thing a region is like, the likest first."""
+    one = _learned(found, label)
+    if one is None:
+        return []
+    boxes = dict(zip(one.photos, one.boxes, strict=True))
+    return [
+        {
+            "photo": photo_id(one.example_photos[place]),
+            "box": rounded(boxes[one.example_photos[place]].box),
+            "likeness": round(float(likeness[place]), 3),
+        }
+        for place in np.argsort(-likeness)[:MOST_REASONS].tolist()
+    ]
+
+
+def _learned(found: Found | None, label: str) -> LearnedClass | None:
+    return next((one for one in found.learned if one.label == label), None) if found is not None else None

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import logging
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import Future
 from pathlib import Path
 from typing import Any, TypeVar, final
 
-from tag2box.boxes import Box
+from tag2box.data.labelled import FoundBox
 from tag2box.data.tags import shared_tags
 from tag2box.errors import InputError, RunError
+from tag2box.methods.calibration import SUSPECT
 from tag2box.product.corrections import Correction, Shows, ShowsNot, Tag, Undo
 from tag2box.product.events import Event, Stopped
 from tag2box.product.finding import Found, Place
@@ -47,7 +48,7 @@ class Studio:
         self.run, self.events, self.child = run, Events(), Child()
         self.thumbnails = Thumbnails(run.folder / THUMBNAILS_NAME, self.child)
         self.keepsakes = Keepsakes.read(run.folder)
-        self.snapshot, self.history, self.trouble = Snapshot(), History(None, None), ""
+        self.snapshot, self.history, self.trouble = Snapshot(), History((), ()), ""
         self.progress = Progress(self.events)
         self.may_add = keeps_own(run)
         self._worker = Worker(self._go_on)
@@ -100,20 +101,38 @@ class Studio:
     def say(self, word: Word) -> int | None:
         """Keep what a person says; the number of the correction, or None if it was said already."""
         what = self._correction(word)
-        return None if what is None else self._keep(what)
+        return None if what is None else self._keep([what])
+
+    def accept_up_to(self, doubt: float, labels: Collection[str]) -> int:
+        """Say in one breath that boxes are right which are doubted no more than so much; how many there were.
+
+        ``labels`` are the classes that are meant; none of them means all. Tags that are suspected are not accepted.
+        """
+        said = self.run.known().regions
+        meant = [
+            each
+            for each in self.found().by_doubt()
+            if each.box.doubt <= doubt
+            and each.box.absence < SUSPECT
+            and (not labels or each.box.label in labels)
+            and each.photo not in said.get(each.box.label, {})
+        ]
+        if meant:
+            self._keep([self._as_found(each.photo, each.box) for each in meant])
+        return len(meant)
 
     def tag(self, keys: Sequence[str], label: str) -> int:
         """Say that a thing is in photos, wherever; in how many it was not yet."""
         names, tags = [self.name_of(key) for key in keys], self.run.known().tags
         fresh = [name for name in names if label not in tags[name]]
-        for name in fresh:
-            self.run.correct(Tag(name, label), BY)
+        if fresh:
+            self.run.correct_together([Tag(name, label) for name in fresh], BY)
         self._stale = self._stale or self.run.found is not None
         self._publish()
         return len(fresh)
 
     def undo(self) -> int | None:
-        """Take back what was said last; the number of what that was, or None if there is nothing."""
+        """Take back what was said last, all of one breath; the number of what that was, or None for nothing."""
         return self._turn(self.history.undo)
 
     def redo(self) -> int | None:
@@ -163,29 +182,34 @@ class Studio:
         boxes = [box for box in self.found().boxes().get(photo, []) if box.label == label]
         if not boxes:
             raise RunError(f"no {label!r} was found there.", "a box", "draw one.")
-        box: Box = boxes[0].box
-        return Shows(photo, label, box, self.run.row_at(photo, box), accepted=True)
+        return self._as_found(photo, boxes[0])
 
-    def _keep(self, what: Correction) -> int:
-        number = self.run.correct(what, BY)
-        self._touched.add(self._place_of(number))
+    def _as_found(self, photo: str, box: FoundBox) -> Shows:
+        return Shows(photo, box.label, box.box, self.run.row_at(photo, box.box), accepted=True)
+
+    def _turn(self, numbers: Sequence[int]) -> int | None:
+        if not numbers:
+            return None
+        self._keep([Undo(number) for number in numbers])
+        return numbers[0]
+
+    def _keep(self, whats: Sequence[Correction]) -> int:
+        """Put on the disk what is said in one breath; its first number."""
+        numbers = self.run.correct_together(whats, BY)
+        self._touched |= self._places_of(numbers)
         self._stale = self._stale or self.run.found is not None
         self._publish()
-        return number
+        return numbers[0]
 
-    def _turn(self, number: int | None) -> int | None:
-        if number is None:
-            return None
-        self._keep(Undo(number))
-        return number
-
-    def _place_of(self, number: int) -> Place:
-        """The photo and the thing that a correction is about, or the one that it undoes."""
-        said = {one.number: one.what for one in self.run.journal.said()}
-        what = said[number]
-        while isinstance(what, Undo):
-            what = said[what.undoes]
-        return what.photo, what.label
+    def _places_of(self, numbers: Sequence[int]) -> set[Place]:
+        """The photos and the things that corrections are about, or those that they undo."""
+        said, places = {one.number: one.what for one in self.run.journal.said()}, set()
+        for number in numbers:
+            what = said[number]
+            while isinstance(what, Undo):
+                what = said[what.undoes]
+            places.add((what.photo, what.label))
+        return places
 
     def _can_learn(self) -> bool:
         known = self.run.known()
@@ -250,15 +274,8 @@ class Studio:
         self.events.tell("state", {"number": self.snapshot.number})
 
     def _view(self) -> View:
-        run = self.run
-        wrong = [error.wrong for error in run.unreadable]
-        unreadable = [
-            photo.name
-            for photo in (run.given.photos if wrong else ())
-            if any(words.startswith(f"photo {photo.path} cannot be read") for words in wrong)
-        ]
-        said = run.journal.said()
-        return View(run.given.photos, run.known(), said, run.found, run.sizes(), unreadable, self.keepsakes)
+        run, said = self.run, self.run.journal.said()
+        return View(run.given.photos, run.known(), said, run.found, run.sizes(), run.unreadable, self.keepsakes)
 
     def about(self) -> dict[str, Any]:
         """Everything of the state but the photos."""
@@ -272,8 +289,8 @@ class Studio:
             "busy": self.busy,
             "progress": self.progress.now,
             "trouble": self.trouble,
-            "undo": self.history.undo is not None,
-            "redo": self.history.redo is not None,
+            "undo": bool(self.history.undo),
+            "redo": bool(self.history.redo),
             "counts": dict(snapshot.counts),
             "classes": list(snapshot.classes),
         }

@@ -16,7 +16,7 @@ from tag2box.progress import Report, silent
 from tag2box.training.detector import loop
 from tag2box.training.detector.assembly import Detector
 from tag2box.training.detector.examples import Examples
-from tag2box.training.detector.loop import drawn_rows, train_detector
+from tag2box.training.detector.loop import drawn_rows, epoch_rows, train_detector
 from tag2box.training.detector.recipe import Recipe
 from tag2box.training.detector.run import JOURNAL_NAME, read_journal
 from tag2box.training.detector.workers import Workers
@@ -51,14 +51,21 @@ def test_every_example_is_seen_once_an_epoch_by_any_number_of_workers(count: int
     recipe = tiny_recipe(batch=2, seed=4)
     stream = []
     for step in range(60 // (2 * count)):
-        parts = [drawn_rows(examples, recipe, Workers(rank, count), step) for rank in range(count)]
+        parts = [drawn_rows(np.arange(examples), recipe, Workers(rank, count), step) for rank in range(count)]
         assert [len(part) for part in parts] == [2] * count
         stream += np.stack(parts, axis=1).ravel().tolist()
-    alone = [row for step in range(30) for row in drawn_rows(examples, recipe, Workers(0, 1), step)]
+    alone = [row for step in range(30) for row in drawn_rows(np.arange(examples), recipe, Workers(0, 1), step)]
     assert stream == alone
     epochs = [tuple(stream[begin : begin + examples]) for begin in range(0, 60, examples)]
     assert all(sorted(epoch) == list(range(examples)) for epoch in epochs)
     assert len(set(epochs)) > 1 or examples == 1
+
+
+def test_photos_whose_objects_are_all_known_come_more_often(examples: Examples) -> None:
+    half = tuple(replace(item, complete=place % 2 == 0) for place, item in enumerate(examples.items))
+    rows = epoch_rows(Examples(examples.classes, half), tiny_recipe(complete_repeats=3))
+    assert sorted(rows.tolist()) == [0, 0, 0, 1, 2, 2, 2, 3, 4, 4, 4, 5]
+    np.testing.assert_array_equal(epoch_rows(examples, tiny_recipe()), np.arange(6))
 
 
 def frozen_blocks(count: int) -> tuple[str, ...]:

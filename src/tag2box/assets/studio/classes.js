@@ -2,6 +2,7 @@
 
 import { get, post } from "./api.js";
 import { paintSome, pretend } from "./grid.js";
+import { openScores } from "./scores.js";
 import { counted, percent, things, view } from "./state.js";
 
 /** @param {string} id @returns {any} */
@@ -16,7 +17,7 @@ let before = new Set();
 /** @param {import("./state.js").Thing} thing */
 function card(thing) {
   const item = document.createElement("li");
-  item.innerHTML = '<div class="thing"><button type="button" class="chip"></button><span class="verdict"></span></div><p></p><details><summary>More</summary><label>Counts as found from <output></output><input type="range" min="0.05" max="0.95" step="0.05"></label><button type="button">Watch EM</button></details>';
+  item.innerHTML = '<div class="thing"><button type="button" class="chip"></button><span class="verdict"></span></div><p></p><details><summary>More</summary><div class="scores"></div><label>Counts as found from <output></output><input type="range" min="0.05" max="0.95" step="0.05"></label><button type="button">Watch EM</button></details>';
   const chip = /** @type {HTMLElement} */ (item.querySelector(".chip"));
   chip.textContent = thing.label;
   chip.style.background = thing.colour;
@@ -35,7 +36,13 @@ function card(thing) {
   const score = /** @type {HTMLInputElement} */ (item.querySelector("input")), value = /** @type {HTMLElement} */ (item.querySelector("output"));
   score.value = String(thing.min_score);
   value.textContent = percent(thing.min_score);
-  score.addEventListener("input", () => { value.textContent = percent(Number(score.value)); });
+  const details = /** @type {HTMLDetailsElement} */ (item.querySelector("details"));
+  /** @type {Promise<(from: number) => void> | null} */
+  let chart = null;
+  details.addEventListener("toggle", () => {
+    if (details.open && thing.steps) chart ??= openScores(/** @type {HTMLElement} */ (item.querySelector(".scores")), thing);
+  });
+  score.addEventListener("input", () => { value.textContent = percent(Number(score.value)); chart?.then((move) => move(Number(score.value))); });
   score.addEventListener("change", () => post("/threshold", { label: thing.label, min_score: Number(score.value) }));
   const watch = /** @type {HTMLButtonElement} */ (item.querySelector("details button"));
   watch.disabled = !thing.steps;

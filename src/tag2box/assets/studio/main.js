@@ -73,7 +73,29 @@ function paintHeader() {
     link.textContent = `Photos and boxes as ${form}`;
     return link;
   }));
+  paintMany();
   paintProgress(about.progress, about.busy);
+}
+
+/** The boxes of the shown things that nobody has looked at and that are hardly doubted. */
+const hardlyDoubted = () => [...photos.values()].flatMap((photo) => photo.boxes).filter((box) =>
+  box.said === "unseen" && !box.suspect && box.doubt <= Number(find("many-doubt").value) && (!view.things.size || view.things.has(box.label)));
+
+/** What would be accepted at once. */
+function paintMany() {
+  const count = hardlyDoubted().length, things = [...view.things];
+  find("many").hidden = !view.about?.counts.unseen;
+  find("many-value").textContent = percent(Number(find("many-doubt").value));
+  find("many-accept").textContent = `Accept ${count === 1 ? "1 box" : `${count} boxes`}${things.length ? ` of ${things.join(", ")}` : ""}`;
+  find("many-accept").disabled = !count || view.about?.busy;
+}
+
+async function acceptMany() {
+  try {
+    const { accepted } = await post("/accept", { max_doubt: Number(find("many-doubt").value), labels: [...view.things] });
+    await refresh();
+    say(`${accepted === 1 ? "1 box is" : `${accepted} boxes are`} right. Saved; one Undo takes all of them back.`);
+  } catch (error) { say(/** @type {Error} */ (error).message); }
 }
 
 /** @param {import("./state.js").Progress} progress @param {boolean} busy */
@@ -135,6 +157,8 @@ function attend() {
   find("changes").addEventListener("click", () => { find("filter-state").value = view.state = "moved"; grid.arrange(); });
   find("filter-state").addEventListener("change", () => { view.state = find("filter-state").value; grid.arrange(); });
   find("filter-doubt").addEventListener("input", () => { view.doubt = Number(find("filter-doubt").value); find("doubt-value").textContent = percent(view.doubt); grid.arrange(); });
+  find("many-doubt").addEventListener("input", paintMany);
+  find("many-accept").addEventListener("click", acceptMany);
   find("help-keys").replaceChildren(...keys.KEYS.map(([key, words]) => {
     const row = document.createElement("tr");
     for (const text of [key, words]) { const cell = document.createElement("td"); cell.textContent = text ?? ""; row.append(cell); }
@@ -143,8 +167,8 @@ function attend() {
   grid.attend((id) => { classes.closeFilm(); opened.open(id, shown()); });
   opened.attend({ say, refresh, looked, closed });
   keys.attend(acts);
-  classes.attend(grid.arrange);
-  drop.attend(refresh, () => Boolean(view.about?.may_add));
+  classes.attend(() => { grid.arrange(); paintMany(); });
+  drop.attend(refresh, () => Boolean(view.about?.may_add), (id) => { find("try").close(); opened.open(id, [id]); });
 }
 
 /** Back in the grid: on the photo that was open, or on the next that needs a person. @param {string} id */

@@ -133,8 +133,9 @@ class Workbench:
         photos = [PhotoFile(image.image_id, image.path) for image in images]
         outcome = extract_photos(open_extractor(self.model, threads=1), photos, folder, report)
         if outcome.unreadable:
+            first = next(iter(outcome.unreadable.values()))
             raise PhotoError(
-                f"{len(outcome.unreadable)} photos of {name} cannot be read; the first: {outcome.unreadable[0].wrong}",
+                f"{len(outcome.unreadable)} photos of {name} cannot be read; the first: {first.wrong}",
                 "the photos that the annotations name",
                 "repair the data folder and run the same command again: what is done stays.",
             )

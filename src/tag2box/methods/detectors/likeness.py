@@ -108,6 +108,10 @@ class LikenessHead:
         """(n,) likeness to one class, by its place."""
         return self._likeness_to(place, self.seen(bag).directions)
 
+    def likeness_to_examples(self, place: int, bag: ProposalBag) -> Array:
+        """(n, k), how like each region is to each example of a class."""
+        return self.seen(bag).directions.against(self._landmarks[place]).astype(np.float64)
+
     def _likeness_to(self, place: int, directions: Directions) -> Array:
         shared = directions.along(self.directions[place])  # (n,)
         examples = self._landmarks[place]

@@ -96,18 +96,24 @@ def batches(examples: Examples, recipe: Recipe, workers: Workers, first: int) ->
             yield step, batch
 
 
-def drawn_rows(examples: int, recipe: Recipe, workers: Workers, step: int) -> npt.NDArray[np.int64]:
+def epoch_rows(examples: Examples, recipe: Recipe) -> npt.NDArray[np.int64]:
+    """The examples of an epoch, some of them several times."""
+    times = [recipe.complete_repeats if item.complete else 1 for item in examples.items]
+    return np.repeat(np.arange(len(examples)), times)
+
+
+def drawn_rows(epoch_rows: npt.NDArray[np.int64], recipe: Recipe, workers: Workers, step: int) -> npt.NDArray[np.int64]:
     """Which examples this process sees in a step: every epoch is a new order of all of them."""
     together = recipe.batch * workers.count
     places = np.arange(step * together, (step + 1) * together)[workers.rank :: workers.count]
-    epochs, rows = np.divmod(places, examples)
-    orders = {epoch: np.random.default_rng([recipe.seed, epoch]).permutation(examples) for epoch in np.unique(epochs)}
+    epochs, rows = np.divmod(places, len(epoch_rows))
+    orders = {epoch: np.random.default_rng([recipe.seed, epoch]).permutation(epoch_rows) for epoch in np.unique(epochs)}
     return np.array([orders[epoch][row] for epoch, row in zip(epochs, rows, strict=True)], dtype=np.int64)
 
 
 def _batch(examples: Examples, recipe: Recipe, workers: Workers, step: int) -> Batch:
     drawn = []
-    for place, row in enumerate(drawn_rows(len(examples), recipe, workers, step)):
+    for place, row in enumerate(drawn_rows(epoch_rows(examples, recipe), recipe, workers, step)):
         rng = np.random.default_rng([recipe.seed, 1, step, workers.rank, place])
         drawn.append(draw_example(examples.items[row], recipe, rng))
     return Batch(np.stack([pixels for pixels, _ in drawn]), [objects for _, objects in drawn])

@@ -18,6 +18,7 @@ AT_LEAST = {
     "checkpoint_every": 1,
     "embedding": 1,
     "embedding_share": 0,
+    "complete_repeats": 1,
     "zoom": 1,
     "closest": 1,
     "recolour": 0,
@@ -66,6 +67,8 @@ class Recipe:
     learning_rate: float = 2e-3
     weight_decay: float = 1e-3
     warm_up: int = 200
+    complete_repeats: int = 1
+    """How often in an epoch a photo is seen whose objects are all known: only these teach what is nothing"""
     zoom: float = 1.25
     """Photos are shrunk by a random factor up to this one, so that objects come in more sizes"""
     closest: float = 1.0
