@@ -1,7 +1,7 @@
 # Two commands do everything on a fresh machine: `make demo` and `make test`.
 PYTHON ?= python3
 
-.PHONY: help demo test core docs sabotage kill damage cluster results labelstudio clean
+.PHONY: help demo test core docs sabotage kill damage cluster results labelstudio page clean
 
 help:  ## print this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -71,5 +71,12 @@ labelstudio: .venv-dev/installed .venv-labelstudio/installed  ## install Label S
 	.venv-labelstudio/bin/python -m pip install --quiet label-studio==1.23.2
 	touch $@
 
+page: .venv-dev/installed node_modules/installed  ## install TypeScript and axe, and check the studio's page: types, and barriers for people
+	TAG2BOX_PAGE_TOOLS=$(CURDIR)/node_modules .venv-dev/bin/pytest tests/web/test_page_rules.py
+
+node_modules/installed: package.json
+	npm install --no-audit --no-fund --no-package-lock
+	touch $@
+
 clean:  ## remove the environments and everything that was built
-	rm -rf .venv .venv-core .venv-dev .venv-labelstudio build demo-run
+	rm -rf .venv .venv-core .venv-dev .venv-labelstudio node_modules build demo-run

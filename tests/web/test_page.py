@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from planted_studio import BOXES, RED, doubt_less, picture, served, settle
+from planted_studio import BOXES, RED, doubt_less, picture, served, settle, write_photos
 from tag2box.product.corrections import Journal, Shows, ShowsNot, Tag, Undo
 from tag2box.product.run_files import CORRECTIONS_NAME
 from tag2box.web.state import photo_id
@@ -266,11 +266,20 @@ def test_photos_are_given_found_and_tried(empty_page: Page, empty: Studio) -> No
     page.locator("#try-file").set_input_files(contents[0])  # type: ignore[arg-type]
     expect(page.locator("#try-words")).to_contain_text("Found: <b>mug</b>.")
     expect(page.locator("#try-boxes .accepted")).to_have_count(1)
-    expect(page.locator("#try-list li").first).to_contain_text("because it is like")
+    expect(page.locator("#try-list li").first).to_contain_text("Most like:")
     expect(page.locator("#try-list li").first.locator("button")).to_have_count(3)
     page.locator("#try-list button").first.click()
     expect(page.locator("#photo")).to_be_visible()
     expect(page.locator("#try")).to_be_hidden()
+
+
+def test_a_folder_of_folders_brings_its_tags(empty_page: Page, empty: Studio, tmp_path: Path) -> None:
+    folder = write_photos(tmp_path / "given")
+    (folder / "thing" / "notes.txt").write_text("no photo")
+    empty_page.locator("#drop-folder").set_input_files(folder)
+    expect(empty_page.locator("#drop-words")).to_contain_text("8 photos of")
+    tags = sorted(sorted(photo.tags) for photo in empty.run.given.photos)
+    assert tags == [[], ["pen"], ["pen"], *[["thing"]] * 5]
 
 
 def test_on_a_telephone(page: Page, studio: Studio) -> None:

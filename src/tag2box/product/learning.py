@@ -6,9 +6,7 @@ B = photos of a class, S = EM steps and their start, k = examples, d = feature d
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field, replace
-from functools import partial
+from dataclasses import dataclass, field
 from typing import Protocol, final
 
 import numpy as np
@@ -21,6 +19,7 @@ from tag2box.methods.signs import SupportSigns, best_region, read_signs, weight_
 from tag2box.model import Model
 from tag2box.product.class_file import KnownClass
 from tag2box.product.events import Learned, Listener, Moved
+from tag2box.rows import one_blas_thread
 from tag2box.types import ProposalBag
 
 Region = int | ProposalBag
@@ -166,17 +165,22 @@ def learn_class(lesson: Lesson, bags: Bags, model: Model) -> LearnedClass:
     seen = lesson.bags(bags)
     clamps = lesson.clamps(seen)
     without = [bags.bag(photo) for photo in lesson.without]
-    if not clamps.known:
-        return _learned(lesson, seen, without, model, clamps)
-    with ThreadPoolExecutor(2) as both:
-        ends = both.map(partial(_learned, lesson, seen, without, model), (clamps, replace(clamps, lead=LEAD)))
-        return max(ends, key=lambda end: end.expected_right)
+    leads = (0.0, LEAD) if clamps.known else (0.0,)
+    with one_blas_thread():
+        ends = model.learner.learn_ends(seen, without, np.random.default_rng(0), clamps, leads)
+        learned = [_learned(lesson, seen, without, model, clamps, end) for end in ends]
+    return max(learned, key=lambda one: one.expected_right)
 
 
 def _learned(
-    lesson: Lesson, seen: Sequence[ProposalBag], without: Sequence[ProposalBag], model: Model, clamps: Clamps
+    lesson: Lesson,
+    seen: Sequence[ProposalBag],
+    without: Sequence[ProposalBag],
+    model: Model,
+    clamps: Clamps,
+    detector: LikenessDetector,
 ) -> LearnedClass:
-    detector = model.learner.learn(seen, without, np.random.default_rng(0), clamps)
+    """What became of a class at one of its ends."""
     signs = read_signs(detector, seen, clamps)
     elsewhere = [best_region(detector.head, bag) for bag in without]
     likenesses = np.array([best.likeness for best in elsewhere])

@@ -3,7 +3,7 @@
 from tag2box.rows.compiled import KINDS, Compiled, compiled
 from tag2box.rows.directions import NO_LENS, Directions, Landmarks, Lens, from_center, row_lengths
 from tag2box.rows.expecting import Expected, Known, Photos, Plane, RowSource, expect_in_numpy, softmax
-from tag2box.rows.products import Rows, along, product, widened
+from tag2box.rows.products import Rows, along, one_blas_thread, product, widened
 
 __all__ = [
     "KINDS",
@@ -22,6 +22,7 @@ __all__ = [
     "compiled",
     "expect_in_numpy",
     "from_center",
+    "one_blas_thread",
     "product",
     "row_lengths",
     "softmax",

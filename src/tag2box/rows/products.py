@@ -8,10 +8,13 @@ n = rows, d = feature dimension
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
+from functools import cache
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from threadpoolctl import ThreadpoolController
 
 from tag2box.arrays import Array
 from tag2box.rows.compiled import compiled
@@ -36,6 +39,17 @@ def product(first: npt.NDArray[Any], second: npt.NDArray[Any]) -> npt.NDArray[An
     """
     with np.errstate(invalid="ignore"):
         return first @ second
+
+
+def one_blas_thread() -> AbstractContextManager[object]:
+    """A block in which a product takes one thread: they are small, and threads that wait for each other cost more."""
+    return _pools().limit(limits=1, user_api="blas")
+
+
+@cache
+def _pools() -> ThreadpoolController:
+    """The thread pools of the libraries that are loaded."""
+    return ThreadpoolController()
 
 
 def along(rows: Rows, vector: Array) -> Array:

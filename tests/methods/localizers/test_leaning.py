@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
@@ -26,7 +24,7 @@ def seen(bag: ProposalBag) -> ProposalBag:
 
 def test_the_known_region_leads_by_the_margin_and_no_shorter_change_does_that() -> None:
     bag, scores = photo(), np.array([0.0, 1.0, 9.0, 3.0, 2.0])
-    leaning = lean(lambda bag: scores, seen, [bag], Clamps({0: 1}, lead=1.5))
+    leaning = lean(lambda bag: scores, seen, [bag], Clamps({0: 1}), 1.5)
     assert leaning is not None
     leaned = scores - LeaningBackground(leaning).log_score(bag)
     assert leaned[1] - leaned[3] == pytest.approx(1.5, abs=1e-5)  # 2 is in the same place, 3 is the best wrong one
@@ -36,25 +34,25 @@ def test_the_known_region_leads_by_the_margin_and_no_shorter_change_does_that() 
 
 
 def test_nothing_leans_where_the_known_region_leads_already() -> None:
-    assert lean(lambda bag: np.array([0.0, 5.0, 0.0, 3.9, 0.0]), seen, [photo()], Clamps({0: 1}, lead=1.0)) is None
+    assert lean(lambda bag: np.array([0.0, 5.0, 0.0, 3.9, 0.0]), seen, [photo()], Clamps({0: 1}), 1.0) is None
 
 
 def test_nothing_leans_where_no_region_is_wrong_or_none_differs() -> None:
     scores = np.arange(5.0)
     rows = random_units(np.random.default_rng(0), 2, 8)
     alone = ProposalBag.from_raw("p", [[0, 0, 40, 40], [2, 2, 40, 40]], rows, np.full(2, 0.5))
-    assert lean(lambda bag: scores[:2], seen, [alone], Clamps({0: 0}, lead=1.0)) is None
+    assert lean(lambda bag: scores[:2], seen, [alone], Clamps({0: 0}), 1.0) is None
     same = ProposalBag.from_raw(
         "p", BOXES, np.tile(random_units(np.random.default_rng(0), 1, 8), (5, 1)), np.full(5, 0.5)
     )
-    assert lean(lambda bag: scores, seen, [same], Clamps({0: 1}, lead=1.0)) is None
+    assert lean(lambda bag: scores, seen, [same], Clamps({0: 1}), 1.0) is None
 
 
 def test_several_corrections_add_up() -> None:
     bags = [photo(1), photo(2)]
     scores = {bag: np.arange(5.0) for bag in bags}
     both, first, second = (
-        lean(lambda bag: scores[bag], seen, bags, Clamps(known, lead=2.0)) for known in ({0: 1, 1: 3}, {0: 1}, {1: 3})
+        lean(lambda bag: scores[bag], seen, bags, Clamps(known), 2.0) for known in ({0: 1, 1: 3}, {0: 1}, {1: 3})
     )
     assert both is not None
     assert first is not None
@@ -74,8 +72,11 @@ def test_a_method_that_leans_would_find_the_known_regions_itself() -> None:
     for seed in range(20):
         bags = random_bags(seed, images=4)
         clamps = Clamps({0: len(bags[0]) - 1})
-        for lead in (0.0, 1.0):
-            found = method.learn(bags, [], np.random.default_rng(0), replace(clamps, lead=lead))
+        leads = (0.0, 1.0)
+        ends = method.learn_ends(bags, [], np.random.default_rng(0), clamps, leads)
+        alone = method.learn(bags, [], np.random.default_rng(0), clamps)
+        np.testing.assert_array_equal(ends[0].localization.rows, alone.localization.rows)
+        for lead, found in zip(leads, ends, strict=True):
             assert found.localization.rows[0] == len(bags[0]) - 1
             right = int(found.score(bags[0]).argmax()) == len(bags[0]) - 1
             held, led = held + (right and not lead), led + (right and lead > 0)

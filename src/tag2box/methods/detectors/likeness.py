@@ -163,6 +163,18 @@ class LikenessLearner:
         """What the positives share and the negatives lack, by what a person knows of the positives."""
         return LikenessDetector(self, self.localizer.learn(positives, negatives, rng, clamps))
 
+    def learn_ends(
+        self,
+        positives: Sequence[ProposalBag],
+        negatives: Sequence[ProposalBag],
+        rng: np.random.Generator,
+        clamps: Clamps,
+        leads: Sequence[float],
+    ) -> list[LikenessDetector]:
+        """The same, once for each lead that known regions shall have over wrong ones in their photos."""
+        ends = self.localizer.learn_ends(positives, negatives, rng, clamps, leads)
+        return [LikenessDetector(self, end) for end in ends]
+
     def learn_classes(
         self,
         bags: Sequence[ProposalBag],

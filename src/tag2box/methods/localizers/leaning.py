@@ -45,8 +45,9 @@ def lean(
     seen: Callable[[ProposalBag], ProposalBag],
     bags: Sequence[ProposalBag],
     clamps: Clamps,
+    lead: float,
 ) -> Array | None:
-    """(d,), where scores have to lean so that each known region leads by ``clamps.lead``; None if all do."""
+    """(d,), where scores have to lean so that each known region leads the wrong ones by ``lead``; None if all do."""
     leaning: Array | None = None
     for image, row in clamps.known.items():
         bag = bags[image]
@@ -55,7 +56,7 @@ def lean(
         if not is_wrong.any():
             continue
         rival = int(np.where(is_wrong, scores, -np.inf).argmax())
-        missing = clamps.lead - float(scores[row] - scores[rival])
+        missing = lead - float(scores[row] - scores[rival])
         known, wrong = seen(bag).directions.at([row, rival]).astype(np.float64)
         apart = known - wrong
         if missing > 0.0 and apart @ apart > ALIKE:

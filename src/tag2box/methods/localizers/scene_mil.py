@@ -88,35 +88,48 @@ class SceneMil:
         rng: np.random.Generator,
         clamps: Clamps = NO_CLAMPS,
     ) -> Solution[VmfForeground]:
-        """The common object of the positives, which the negatives do not show.
+        """The common object of the positives, which the negatives do not show."""
+        (end,) = self.learn_ends(positives, negatives, rng, clamps, (0.0,))
+        return end
+
+    def learn_ends(
+        self,
+        positives: Sequence[ProposalBag],
+        negatives: Sequence[ProposalBag],
+        rng: np.random.Generator,
+        clamps: Clamps,
+        leads: Sequence[float],
+    ) -> list[Solution[VmfForeground]]:
+        """The same, once for each lead that known regions shall have over wrong ones in their photos; 0 asks for none.
 
         Where the photos show one scene, it is looked for twice, and the end with the more object-like regions counts.
         """
         present = [bag for place, bag in enumerate(positives) if place not in clamps.absent]
         likeness = scene_likeness(self, present)
+        rivalry = self.rivalry_weight * (1.0 - likeness) ** UNLIKE_POWER
         against: list[tuple[float, Background]] = [(self.commonness_weight, COMMON)]
         if likeness >= ONE_SCENE:
             against.append((self.sharedness_weight, SharedBackground.of([self.seen(bag) for bag in present])))
-        ends = []
+        ends: list[list[Solution[VmfForeground]]] = [[] for _ in leads]
         for weight, background in against:
             common = _with(self.vmf, weight * likeness**ALIKE_POWER, background)
-            rivalry = self.rivalry_weight * (1.0 - likeness) ** UNLIKE_POWER
-            ends.append(self._solved(common, rivalry, positives, negatives, rng, clamps))
-        return max(ends, key=lambda end: _objectness(end, positives))
+            first = common.solve(positives, rng, clamps)
+            for lead, some in zip(leads, ends, strict=True):
+                vmf, found = self._leaned(common, first, positives, rng, clamps, lead) if lead else (common, first)
+                some.append(self._against_rivals(vmf, found, rivalry, positives, negatives, rng, clamps))
+        return [max(some, key=lambda end: _objectness(end, positives)) for some in ends]
 
-    def _solved(
+    def _against_rivals(
         self,
         vmf: VmfMil,
+        found: Solution[VmfForeground],
         rivalry: float,
         positives: Sequence[ProposalBag],
         negatives: Sequence[ProposalBag],
         rng: np.random.Generator,
         clamps: Clamps,
     ) -> Solution[VmfForeground]:
-        """Where EM ends; from there on with what corrections say, and against the best of photos without the thing."""
-        found = vmf.solve(positives, rng, clamps)
-        if clamps.lead:
-            vmf, found = self._leaned(vmf, found, positives, rng, clamps)
+        """Where EM goes on to from what was found, against the best of photos without the thing."""
         if rivalry < NEGLIGIBLE or not negatives:
             return found
         for _ in range(ROUNDS):
@@ -131,11 +144,12 @@ class SceneMil:
         bags: Sequence[ProposalBag],
         rng: np.random.Generator,
         clamps: Clamps,
+        lead: float,
     ) -> tuple[VmfMil, Solution[VmfForeground]]:
         """The method whose scores lean to known regions, and where it ends."""
         leaning, leaned = np.zeros(bags[0].dimension), vmf
         for _ in range(LEANINGS):
-            more = lean(found.score, self.seen, bags, clamps)
+            more = lean(found.score, self.seen, bags, clamps, lead)
             if more is None:
                 break
             leaning = leaning + more

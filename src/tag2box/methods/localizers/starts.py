@@ -36,8 +36,6 @@ class Clamps:
     """Places of the photos without the object."""
     taken: Mapping[int, Bools] = field(default_factory=dict)
     """Place of the photo → (regions,), rows that show something else, which has a name of its own"""
-    lead: float = 0.0
-    """By how much scores of known regions must lead those of wrong ones in their photo; 0 asks for nothing"""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "known", MappingProxyType(dict(self.known)))

@@ -72,6 +72,17 @@ class VmfMil:
         """The common object of the positives; negatives are not used."""
         return self.solve(positives, rng, clamps)
 
+    def learn_ends(
+        self,
+        positives: Sequence[ProposalBag],
+        negatives: Sequence[ProposalBag],
+        rng: np.random.Generator,
+        clamps: Clamps,
+        leads: Sequence[float],
+    ) -> list[Solution[VmfForeground]]:
+        """The same for every lead of known regions: its scores do not lean."""
+        return [self.learn(positives, negatives, rng, clamps)] * len(leads)
+
     @cached_property
     def lens(self) -> Lens:
         """What EM sees features through."""
