@@ -210,6 +210,7 @@ DEPENDENCIES = {
     "rich",
     "safetensors",
     "starlette",
+    "threadpoolctl",
     "typer",
     "uvicorn",
 }

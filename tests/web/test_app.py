@@ -86,6 +86,7 @@ def test_accepting_is_a_clamp_that_stays_accepted(client: TestClient, studio: St
 
 
 def test_many_boxes_are_accepted_in_one_breath_and_taken_back_in_one(client: TestClient, studio: Studio) -> None:
+    assert client.post("/accept", json={"max_doubt": 0.9}).json()["accepted"] == 0  # every tag is suspected
     doubt_less(studio, "thing", [0.1, 0.2, 0.3, 0.4, 0.1])
     doubt_less(studio, "pen", [0.0, 0.9])
     assert client.post("/accept", json={"max_doubt": 0.3, "labels": ["thing"]}).json()["accepted"] == 4

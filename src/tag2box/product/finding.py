@@ -88,6 +88,10 @@ class Found:
         found = [PhotoBox(*each) for one in self.learned for each in zip(one.photos, one.boxes, strict=True)]
         return sorted(found, key=lambda each: -each.box.doubt)
 
+    def trusted(self, doubt: float) -> list[PhotoBox]:
+        """Boxes that are doubted no more than so much, and whose tags are not suspected."""
+        return [each for each in self.by_doubt() if each.box.doubt <= doubt and each.box.absence < SUSPECT]
+
     def suspects(self) -> list[PhotoBox]:
         """Tags that are probably wrong, the likeliest first."""
         return sorted(

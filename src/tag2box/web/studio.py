@@ -12,7 +12,6 @@ from typing import Any, TypeVar, final
 from tag2box.data.labelled import FoundBox
 from tag2box.data.tags import shared_tags
 from tag2box.errors import InputError, RunError
-from tag2box.methods.calibration import SUSPECT
 from tag2box.product.corrections import Correction, Shows, ShowsNot, Tag, Undo
 from tag2box.product.events import Event, Stopped
 from tag2box.product.finding import Found, Place
@@ -111,11 +110,8 @@ class Studio:
         said = self.run.known().regions
         meant = [
             each
-            for each in self.found().by_doubt()
-            if each.box.doubt <= doubt
-            and each.box.absence < SUSPECT
-            and (not labels or each.box.label in labels)
-            and each.photo not in said.get(each.box.label, {})
+            for each in self.found().trusted(doubt)
+            if (not labels or each.box.label in labels) and each.photo not in said.get(each.box.label, {})
         ]
         if meant:
             self._keep([self._as_found(each.photo, each.box) for each in meant])
