@@ -44,6 +44,8 @@ def image(name: str, *labels: str) -> DatasetImage:
 def test_only_images_without_other_classes_count() -> None:
     dataset = Dataset(("cat", "dog", "ox"), (image("a", "cat"), image("b", "cat", "ox"), image("c"), image("d", "dog")))
     assert [each.image_id for each in clean_images([dataset], ["cat", "dog"])] == ["a", "d"]
+    careless = Dataset(("cat", "dog", "ox"), (image("e", "cat"),))  # where are its dogs?
+    assert [each.image_id for each in clean_images([careless, dataset], ["cat", "dog"])] == ["a", "d"]
 
 
 def test_a_model_is_calibrated_in_its_card(tiny_model: Path, tmp_path: Path) -> None:

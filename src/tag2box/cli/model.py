@@ -44,6 +44,7 @@ def train(
     require_extra("train", "torch", "onnx", "onnxruntime")
     from tag2box.training.detector.examples import training_examples
     from tag2box.training.detector.loop import train_detector
+    from tag2box.training.detector.projecting import BATCHES, fit_projection
     from tag2box.training.detector.run import MODEL_NAME, begin_training, finish_training
     from tag2box.training.detector.workers import is_first_worker
 
@@ -58,6 +59,9 @@ def train(
     console.print(f"{len(examples):,} photos, {boxes:,} objects, {len(examples.classes)} classes.")
     with step_progress("Training", settings.steps, console) as report:
         detector = train_detector(output, settings, examples, report)
+    if settings.projected and is_first_worker():
+        with step_progress("Projecting", BATCHES, console) as report:
+            fit_projection(detector, settings, examples, report)
     finish_training(output, detector, settings, examples)
     if is_first_worker():
         with step_progress("Calibrating objectness", PHOTOS, console) as report:

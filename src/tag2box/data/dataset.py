@@ -83,6 +83,10 @@ class Dataset:
         """Image id → classes, for drawing episodes."""
         return {image.image_id: image.tags for image in self.images}
 
+    def labels_all(self, classes: Collection[str]) -> bool:
+        """Whether there is an object of every class: where there is none, nobody knows if it is labelled at all."""
+        return set(classes) <= {label for image in self.images for label in image.truth.labels.tolist()}
+
     def only(self, classes: Collection[str]) -> Dataset:
         """All images, with the objects of ``classes`` alone: the others are there, but nobody has labelled them."""
         wanted = tuple(label for label in self.classes if label in classes)

@@ -57,5 +57,6 @@ def calibrate(model: Path, datasets: Sequence[Dataset], report: Report, seed: in
 
 
 def clean_images(datasets: Sequence[Dataset], classes: Collection[str]) -> list[DatasetImage]:
-    """Images that show labelled objects of ``classes``, and of no other class that their dataset labels."""
-    return [image for dataset in datasets for image in dataset.showing_only(classes).images if image.tags]
+    """Images that show objects of ``classes`` and no others, in datasets that label them all."""
+    whole = [dataset.showing_only(classes) for dataset in datasets if dataset.labels_all(classes)]
+    return [image for dataset in whole for image in dataset.images if image.tags]

@@ -111,15 +111,19 @@ def test_the_graphs_take_photos_of_another_size(tmp_path: Path) -> None:
 
 
 @torch.no_grad()
-@pytest.mark.parametrize("learned_blocks", [0, 2, 8])
-def test_the_graphs_give_the_detector_back(tmp_path: Path, learned_blocks: int) -> None:
-    recipe = tiny_recipe(backbone_weights="imagenet", learned_blocks=learned_blocks)
+@pytest.mark.parametrize(("learned_blocks", "projected"), [(0, 0), (2, 12), (8, 0)])
+def test_the_graphs_give_the_detector_back(tmp_path: Path, learned_blocks: int, projected: int) -> None:
+    recipe = tiny_recipe(backbone_weights="imagenet", learned_blocks=learned_blocks, projected=projected)
     detector = a_shaken_detector(recipe)
+    if projected:
+        second = detector.heads.second
+        second.project(torch.randn(projected, second.pooled_width, generator=torch.Generator().manual_seed(0)))
     export_model(tmp_path, detector, recipe, {"classes": ["cat", "dog", "emu"]})
     found = load_exported(tmp_path)
     for part in ("backbone", "heads"):
         expected, weights = getattr(detector, part).state_dict(), getattr(found, part).state_dict()
         assert expected.keys() == weights.keys()
+        assert ("second.projection" in expected) == (bool(projected) and part == "heads")
         for name, values in expected.items():
             assert torch.equal(values, weights[name]), name
 

@@ -65,7 +65,7 @@ def training_examples(datasets: Sequence[Dataset], base: Collection[str], held_o
     items = [
         example
         for dataset in datasets
-        for example in _examples(dataset.without(held_out), classes, labels_all=set(base) <= _labelled(dataset))
+        for example in _examples(dataset.without(held_out), classes, labels_all=dataset.labels_all(base))
     ]
     kept = tuple(item for item in items if len(item.boxes))
     if not kept:
@@ -141,11 +141,6 @@ def _recoloured(pixels: npt.NDArray[np.uint8], strength: float, rng: np.random.G
 
 def _mirrored(boxes: Array, width: float) -> Array:
     return np.stack([width - boxes[:, 2], boxes[:, 1], width - boxes[:, 0], boxes[:, 3]], axis=1)
-
-
-def _labelled(dataset: Dataset) -> set[str]:
-    """Classes of which a dataset has at least one object: of another, nobody knows where it is."""
-    return {label for image in dataset.images for label in image.truth.labels}
 
 
 def _examples(dataset: Dataset, classes: tuple[str, ...], *, labels_all: bool) -> list[Example]:

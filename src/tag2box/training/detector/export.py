@@ -82,7 +82,7 @@ def export_model(folder: Path, detector: Detector, recipe: Recipe, trained_on: d
     maps = dict(zip(MAPS, (values[0] for values in graph(pixels)[2:]), strict=True))
     boxes = torch.tensor([[0.0, 0.0, recipe.image_size, recipe.image_size], [10.0, 20.0, 50.0, 90.0]])
     _write(folder / BOX_GRAPH, onnx_graph(BoxGraph(detector), {"boxes": boxes} | maps, DESCRIBED, ANY_BOXES))
-    pooled = sum(detector.backbone.backbone.channels[number - 3] for number in recipe.pooled)
+    pooled = recipe.projected or sum(detector.backbone.backbone.channels[number - 3] for number in recipe.pooled)
     embedding = recipe.embedding if recipe.embedding_share else 0
     write_card(folder / CARD_NAME, Card.of(folder, recipe.image_size, pooled, embedding, recipe.to_json(), trained_on))
 
@@ -96,6 +96,9 @@ def load_exported(folder: Path) -> Detector:
     """The detector that ``export_model`` wrote to ``folder``, with the same weights, at rest."""
     card = read_card(folder)
     detector = Detector(recipe_from(card.recipe, str(folder)), len(card.trained_on["classes"]))
+    second = detector.heads.second
+    if projected := card.recipe.get("projected", 0):
+        second.project(torch.zeros(projected, second.pooled_width))
     parts = {"backbone": detector.backbone, "heads": detector.heads}
     wanted = {f"{part}.{name}": value for part, module in parts.items() for name, value in module.state_dict().items()}
     found = _photo_weights(folder / PHOTO_GRAPH, wanted) | _box_weights(folder / BOX_GRAPH, wanted)

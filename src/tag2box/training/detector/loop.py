@@ -41,6 +41,8 @@ from tag2box.training.detector.run import CHECKPOINT_NAME, Journal, load_checkpo
 from tag2box.training.detector.workers import Workers, joined_workers
 
 LONGEST_GRADIENT = 10.0
+OF_NO_STEP = ("checkpoint_every", "projected", "embedding_share")
+"""Settings that no step of a training depends on."""
 TOP_PROPOSALS, SAMPLED_PROPOSALS = 300, 100
 LEAST_LEARNING_RATE = 0.02
 """Of the first one, at the last step."""
@@ -81,7 +83,7 @@ def run_identity(recipe: Recipe, examples: Examples) -> str:
         [item.path.name, item.boxes.tolist(), item.labels.tolist(), item.ignored.tolist(), item.complete]
         for item in examples.items
     ]
-    known = json.dumps([recipe.to_json() | {"checkpoint_every": 0}, examples.classes, photos])
+    known = json.dumps([recipe.to_json() | dict.fromkeys(OF_NO_STEP, 0), examples.classes, photos])
     return hashlib.sha256(known.encode()).hexdigest()
 
 

@@ -112,9 +112,10 @@ class SecondStage(nn.Module):
         )
         self.corrections = nn.Linear(256, 4)
         self.quality = nn.Linear(256, 1)
-        pooled_width = sum(channels[number - 3] for number in self.pooled)
+        pooled_width = self.pooled_width = sum(channels[number - 3] for number in self.pooled)
         known = width + pooled_width + (width + 256 if self.margin else 0)
         self.embed = nn.Sequential(nn.Linear(known, 256), nn.ReLU(), nn.Linear(256, recipe.embedding))
+        self.projection: nn.Parameter | None = None  # it does not learn: see projecting.py
         self.class_directions = nn.Parameter(torch.randn(classes + 1, recipe.embedding))
         nn.init.zeros_(self.corrections.weight)
         nn.init.zeros_(self.corrections.bias)
@@ -135,18 +136,24 @@ class SecondStage(nn.Module):
         window = enlarged(boxes, self._bins / BINS)
         seen = self.look(roi_align(region_map, window, self._bins, REGION_STRIDE))  # (n, width, bins, bins)
         placed = self.place(seen)
-        averages = [roi_average(maps[number - 3], boxes, 2**number, BINS) for number in self.pooled]
-        pooled = torch.cat(averages, dim=1)
-        length = pooled.norm(dim=1, keepdim=True)
+        pooled = self.averages(maps, boxes)
         known = [*self._inside_and_around(seen), functional.normalize(pooled), *([placed] if self.margin else [])]
         embedding = functional.normalize(self.embed(torch.cat(known, dim=1)), dim=1)
         cosines = embedding @ functional.normalize(self.class_directions, dim=1).T
         return Descriptions(
             self.corrections(placed),
             self.quality(placed)[:, 0],
-            self.mixed(pooled, length * embedding),
+            self.mixed(pooled, embedding),
             COSINE_SCALE * cosines,
         )
+
+    def averages(self, maps: Maps, boxes: Tensor) -> Tensor:
+        """Of the backbone's maps under boxes, (n, pooled width)."""
+        return torch.cat([roi_average(maps[number - 3], boxes, 2**number, BINS) for number in self.pooled], dim=1)
+
+    def project(self, directions: Tensor) -> None:
+        """Let averages be what they are along these directions (k, pooled width), in descriptions from now on."""
+        self.projection = nn.Parameter(directions.T.contiguous(), requires_grad=False)
 
     def _inside_and_around(self, seen: Tensor) -> list[Tensor]:
         """The average of a region's own bins, (n, width), and where it sees beyond them, that of those around."""
@@ -159,9 +166,11 @@ class SecondStage(nn.Module):
     def mixed(self, pooled: Tensor, embedding: Tensor) -> Tensor:
         """The two parts of a description, which weigh 1 - share and share in every cosine."""
         share = self.embedding_share
+        averages = pooled @ self.projection if self.projection is not None else pooled
         if share == 0.0:
-            return pooled
-        return torch.cat([(1.0 - share) ** 0.5 * pooled, share**0.5 * embedding], dim=1)
+            return averages
+        length = averages.norm(dim=1, keepdim=True)
+        return torch.cat([(1.0 - share) ** 0.5 * averages, share**0.5 * length * embedding], dim=1)
 
 
 @final

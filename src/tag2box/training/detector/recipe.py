@@ -16,6 +16,7 @@ AT_LEAST = {
     "batch": 1,
     "regions": 3,  # one on an object, one beside, one elsewhere
     "checkpoint_every": 1,
+    "projected": 0,
     "embedding": 1,
     "embedding_share": 0,
     "complete_repeats": 1,
@@ -56,6 +57,8 @@ class Recipe:
     """Bins around a region's own that the second stage sees as well: what tells a whole thing from a part of it"""
     pooled: tuple[int, ...] = (4, 5)
     """Which backbone maps, of stride 2ⁿ, are averaged under a region to describe it"""
+    projected: int = 0
+    """Dimension that these averages are brought to when the training has ended; 0 leaves them as they are"""
     embedding: int = 80
     """Dimension of what is learned from the base classes"""
     embedding_share: float = 0.3
