@@ -28,9 +28,9 @@ def test_every_rule_and_every_weight_changes_the_fingerprint() -> None:
         changed.append(replace(CARD, objectness=other))
     changed += [replace(CARD, hashes=HASHES | {name: "3" * 64}) for name in HASHES]
     changed.append(replace(CARD, hashes=dict(zip(HASHES, reversed(HASHES.values()), strict=True))))  # exchanged
-    changed.append(replace(CARD, image_size=352))
+    changed += [replace(CARD, image_size=352), replace(CARD, fitted=True)]
     fingerprints = [card.fingerprint for card in changed] + [CARD.fingerprint_of(REGIONS - 1)]
-    assert len(set(fingerprints)) == len(fingerprints) == 1 + 6 + 5 + 2 + 1 + 1 + 1
+    assert len(set(fingerprints)) == len(fingerprints) == 1 + 6 + 5 + 2 + 1 + 2 + 1
 
 
 def test_what_changes_no_bag_leaves_the_fingerprint() -> None:
@@ -85,7 +85,14 @@ def test_new_figures_join_those_that_are_there_and_change_nothing_else(folder: P
     assert replace(after, metrics={}) == before
 
 
-@pytest.mark.parametrize("name", [field.name for field in fields(Card)])
+def test_a_card_from_before_canvases_could_fit_has_squares(folder: Path) -> None:
+    content = json.loads((folder / CARD_NAME).read_text())
+    del content["fitted"]
+    (folder / CARD_NAME).write_text(json.dumps(content))
+    assert not read_card(folder).fitted
+
+
+@pytest.mark.parametrize("name", [field.name for field in fields(Card) if field.name != "fitted"])
 def test_a_card_without_one_of_its_parts_is_refused(folder: Path, name: str) -> None:
     content = json.loads((folder / CARD_NAME).read_text())
     del content[name]

@@ -30,7 +30,7 @@ def bag_of(height: int, width: int, *boxes: list[float], side: int = 480) -> Ext
     """What is said of boxes in the first view of a photo, behind the whole of it."""
     photo = as_photo(np.zeros((height, width, 3), dtype=np.uint8), side)
     rows, columns = photo.pixels.shape[:2]
-    seen = SeenPhoto(photo, (Look(side, rows, columns, NONE, NONE[:, 0], {}),))
+    seen = SeenPhoto(photo, (Look((side, side), rows, columns, NONE, NONE[:, 0], {}),))
     regions = np.concatenate([whole_look(seen), np.array([*boxes, *NONE], dtype=np.float32).reshape(-1, 4)])
     return assembled(seen, "photo", Proposed(regions, np.full(len(regions), 0.5)), BySize())
 

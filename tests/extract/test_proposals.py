@@ -28,7 +28,7 @@ WIDTH, HEIGHT = 48, 32
 def test_locations_are_those_of_the_network() -> None:
     for side in (64, 96, 480):
         centers, levels = locations(side)
-        np.testing.assert_array_equal(location_centers(side), centers.numpy())
+        np.testing.assert_array_equal(location_centers((side, side)), centers.numpy())
         assert len(np.unique(levels.numpy())) == len(STRIDES)
 
 
@@ -55,14 +55,14 @@ def one_box_everywhere(side: int) -> tuple[np.ndarray, np.ndarray]:
 
 def test_locations_beside_the_photo_say_nothing() -> None:
     boxes, quality = one_box_everywhere(128)
-    kept, scores = best_proposals(boxes, quality, 128, 40.0, 60.0, 1500)
+    kept, scores = best_proposals(boxes, quality, (128, 128), 40.0, 60.0, 1500)
     assert len(kept) == 7 * 5 + 4 * 2 + 2 * 1 + 1 * 1  # columns times rows on the photo
     assert (np.diff(scores) < 0).all()
 
 
 def test_the_best_are_considered() -> None:
     boxes, quality = one_box_everywhere(64)
-    kept, scores = best_proposals(boxes, quality[::-1], 64, 64.0, 64.0, 3)
+    kept, scores = best_proposals(boxes, quality[::-1], (64, 64), 64.0, 64.0, 3)
     np.testing.assert_array_equal(kept, boxes[[-1, -2, -3]].clip(0, 64))
     np.testing.assert_array_equal(scores, quality[:3])
 
@@ -87,12 +87,12 @@ def test_no_two_regions_overlap_more_than_the_rules_say(seed: int) -> None:
 
 def a_look(side: int, boxes: dict[int, list[float]], quality: dict[int, float]) -> Look:
     """A look that believes in a few boxes only, by location; elsewhere it proposes specks."""
-    centers = location_centers(side)
+    centers = location_centers((side, side))
     all_boxes = np.concatenate([centers - 2, centers + 2], axis=1).astype(np.float32)
     all_quality = np.full(len(centers), 0.01, dtype=np.float32)
     for place, box in boxes.items():
         all_boxes[place], all_quality[place] = box, quality[place]
-    return Look(side, HEIGHT * side // 64, WIDTH * side // 64, all_boxes, all_quality, {})
+    return Look((side, side), HEIGHT * side // 64, WIDTH * side // 64, all_boxes, all_quality, {})
 
 
 def seen_twice(first: Look, closer: Look) -> SeenPhoto:

@@ -24,7 +24,7 @@ from tag2box.extract import (
     shipped_model,
 )
 from tag2box.extract.card import file_hash
-from tag2box.extract.proposals import first_proposals
+from tag2box.extract.proposals import first_proposals, location_centers
 
 
 @pytest.fixture(scope="module")
@@ -90,6 +90,27 @@ def test_boxes_that_a_person_draws_are_described_like_regions(extractor: TwoGrap
     assert len(extractor.describe_boxes(picture, "photo", []).bag) == 1
     with pytest.raises(ShapeError, match="boxes to describe"):
         extractor.describe_boxes(picture, "photo", [[5.0, 5.0, 1.0, 1.0]])
+
+
+@pytest.mark.parametrize(
+    ("height", "width", "canvas"), [(90, 200, (64, 96)), (200, 90, (96, 64)), (96, 96, (96, 96)), (1, 300, (32, 96))]
+)
+def test_a_canvas_that_fits_is_no_larger_than_it_must_be(
+    extractor: TwoGraphs, height: int, width: int, canvas: tuple[int, int]
+) -> None:
+    fitted, picture = replace(extractor, card=replace(extractor.card, fitted=True)), noise(height, width)
+    seen = fitted.see_picture(picture)
+    assert seen.first.canvas == canvas
+    assert all(len(look.boxes) == len(location_centers(look.canvas)) for look in seen.looks)
+    bag = fitted.extract(picture, "photo").bag
+    assert (bag.boxes >= 0).all()
+    assert (bag.boxes[:, 2:] <= [width, height]).all()
+    described = fitted.describe(seen, bag.boxes[[-1]]).features
+    np.testing.assert_allclose(described / np.linalg.norm(described), bag.features[[-1]], atol=1e-5)
+    square = extractor.extract(picture, "photo").bag
+    assert (canvas == (96, 96)) == (
+        bag.features.shape == square.features.shape and np.array_equal(bag.features, square.features)
+    )
 
 
 def test_an_extractor_cannot_be_changed(extractor: TwoGraphs) -> None:
@@ -178,10 +199,10 @@ def test_a_photo_is_looked_at_as_the_card_says(tiny_model: Path) -> None:
     extractor = open_extractor(tiny_model, threads=1)
     assert extractor.card.sides == (96, 160, 64)
     seen = extractor.see_picture(noise(200, 300))
-    assert [(look.side, look.height, look.width) for look in seen.looks] == [
-        (96, 64, 96),
-        (160, 107, 160),
-        (64, 43, 64),
+    assert [(look.canvas, look.height, look.width) for look in seen.looks] == [
+        ((96, 96), 64, 96),
+        ((160, 160), 107, 160),
+        ((64, 64), 43, 64),
     ]
     np.testing.assert_allclose(seen.scale, [300 / 96, 200 / 64] * 2)
     np.testing.assert_allclose(seen.enlargement(seen.looks[1]), [160 / 96, 107 / 64] * 2)

@@ -39,6 +39,8 @@ class Card:
     trained_on: dict[str, Any]
     rules: ProposalRules = field(default_factory=ProposalRules)
     objectness: Objectness = field(default_factory=Objectness)
+    fitted: bool = False
+    """Whether a photo's canvas is no larger than it has to be; else it is a square"""
     metrics: dict[str, Any] = field(default_factory=dict)
     """Measured by ``tag2box measure``"""
 
@@ -84,6 +86,7 @@ class Card:
                 ("code", CODE_VERSION, 1),
                 ("image_size", self.image_size, self.recipe.get("image_size")),
                 ("regions", regions, REGIONS),
+                ("fitted", self.fitted, False),
             )
             if value != usual
         }
@@ -113,7 +116,8 @@ def read_card(folder: Path) -> Card:
     try:
         content = json.loads((folder / CARD_NAME).read_text(encoding="utf-8"))
         rules = ProposalRules(**content["rules"] | {"looks": tuple(content["rules"]["looks"])})
-        known = {entry.name: content[entry.name] for entry in fields(Card)}
+        known = {entry.name: content[entry.name] for entry in fields(Card) if entry.name != "fitted"}
+        known["fitted"] = bool(content.get("fitted", False))  # cards from before canvases could fit say nothing of it
         card = Card(**known | {"rules": rules, "objectness": Objectness(**content["objectness"])})
         found = {name: file_hash(folder / name) for name in (PHOTO_GRAPH, BOX_GRAPH)}
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:

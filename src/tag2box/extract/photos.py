@@ -17,6 +17,7 @@ import numpy.typing as npt
 from PIL import Image, ImageOps, UnidentifiedImageError
 
 from tag2box.arrays import require_number
+from tag2box.boxes import Size
 from tag2box.data.photo_files import HEIF_ENDINGS, HEIF_REMEDY, open_heif
 from tag2box.errors import PhotoError, reason_of
 
@@ -27,6 +28,9 @@ PAPER = (255, 255, 255)
 
 GREY = 127
 """What is beside a picture on its canvas."""
+
+CANVAS_STEP = 32
+"""Heights and widths of canvases are multiples of it, as networks that halve a picture five times want them."""
 
 # What Pillow thinks of size and odd metadata is nobody's concern: what cannot be read raises. Filters belong to the
 # whole process and cannot be changed for one thread, so these are set once, behind all filters that there are.
@@ -183,9 +187,15 @@ def _unreadable(path: Path, reason: str) -> PhotoError:
     )
 
 
-def on_canvas(pixels: Pixels, side: int) -> Pixels:
-    """The picture in the upper left corner of a grey square, (side, side, 3): networks want photos of one shape."""
-    canvas = np.full((side, side, 3), GREY, dtype=np.uint8)
+def on_canvas(pixels: Pixels, canvas: Size) -> Pixels:
+    """The picture in the upper left corner of a grey one of that height and width: networks want certain sizes."""
+    around = np.full((*canvas, 3), GREY, dtype=np.uint8)
     height, width = pixels.shape[:2]
-    canvas[:height, :width] = pixels
-    return canvas
+    around[:height, :width] = pixels
+    return around
+
+
+def fitting_canvas(pixels: Pixels) -> Size:
+    """Height and width of the smallest canvas that a network takes and the picture fits on."""
+    height, width = (CANVAS_STEP * -(-extent // CANVAS_STEP) for extent in pixels.shape[:2])
+    return height, width

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tag2box.arrays import Float32s, Ints
-from tag2box.boxes import Boxes, as_boxes, require_boxes, suppress_overlaps
+from tag2box.boxes import Boxes, Size, as_boxes, require_boxes, suppress_overlaps
 from tag2box.extract.photos import Photo
 
 STRIDES = (8, 16, 32, 64)
@@ -48,8 +48,8 @@ class ProposalRules:
 class Look:
     """What the first graph says of a photo at one size, in pixels of that size."""
 
-    side: int
-    """Of the square canvas"""
+    canvas: Size
+    """Height and width of what the network saw"""
     height: int
     width: int
     """Of the photo on it"""
@@ -105,21 +105,21 @@ def inside_photo(boxes: Boxes, height: float, width: float) -> Float32s:
 
 
 @cache
-def location_centers(side: int) -> Float32s:
-    """(L, 2), x and y of every location of a square input."""
+def location_centers(canvas: Size) -> Float32s:
+    """(L, 2), x and y of every location of an input."""
     levels = []
     for stride in STRIDES:
-        middles = (np.arange(-(-side // stride), dtype=np.float32) + 0.5) * stride
-        x, y = np.meshgrid(middles, middles)
+        down, across = ((np.arange(-(-side // stride), dtype=np.float32) + 0.5) * stride for side in canvas)
+        x, y = np.meshgrid(across, down)
         levels.append(np.stack([x.ravel(), y.ravel()], axis=1))
     return np.concatenate(levels)
 
 
 def best_proposals(
-    boxes: Boxes, quality: Float32s, side: int, height: float, width: float, considered: int
+    boxes: Boxes, quality: Float32s, canvas: Size, height: float, width: float, considered: int
 ) -> tuple[Float32s, Float32s]:
     """What one look proposes, boxes (n, 4) and qualities (n,), best first; only locations on the photo count."""
-    rows = np.flatnonzero((location_centers(side) < [width, height]).all(axis=1))
+    rows = np.flatnonzero((location_centers(canvas) < [width, height]).all(axis=1))
     best = rows[np.argsort(-quality[rows], kind="stable")[:considered]]
     return inside_photo(boxes[best], height, width), quality[best]
 
@@ -128,7 +128,9 @@ def first_proposals(seen: SeenPhoto, rules: ProposalRules) -> Proposals:
     """The boxes for the second stage, thinned out over all looks together, best first."""
     parts = []
     for number, look in enumerate(seen.looks):
-        boxes, quality = best_proposals(look.boxes, look.quality, look.side, look.height, look.width, rules.considered)
+        boxes, quality = best_proposals(
+            look.boxes, look.quality, look.canvas, look.height, look.width, rules.considered
+        )
         parts.append((boxes / seen.enlargement(look), quality, np.full(len(boxes), number)))
     boxes, quality, look_of = (np.concatenate(each) for each in zip(*parts, strict=True))
     kept = suppress_overlaps(boxes, quality.astype(np.float64), rules.first_overlap, rules.corrected)

@@ -21,7 +21,7 @@ from tag2box.errors import ModelError, ShapeError, reason_of
 from tag2box.extract.card import BOX_GRAPH, PHOTO_GRAPH, REGIONS, Card, read_card
 from tag2box.extract.extractor import Extracted, Picture, Proposed, assembled
 from tag2box.extract.objectness import Candidates, Objectness, region_signals
-from tag2box.extract.photos import Photo, Pixels, as_photo, load_photo, on_canvas
+from tag2box.extract.photos import Photo, Pixels, as_photo, fitting_canvas, load_photo, on_canvas
 from tag2box.extract.proposals import (
     Look,
     ProposalRules,
@@ -235,9 +235,11 @@ class TwoGraphs:
         return self.describer.describe(seen.first, in_first_look(seen, boxes))
 
     def _look(self, pixels: Pixels, side: int) -> Look:
-        said = {name: values[0] for name, values in self.photo_graph({"pixels": on_canvas(pixels, side)[None]}).items()}
+        canvas = fitting_canvas(pixels) if self.card.fitted else (side, side)
+        said = self.photo_graph({"pixels": on_canvas(pixels, canvas)[None]})
+        said = {name: values[0] for name, values in said.items()}
         height, width = pixels.shape[:2]
-        return Look(side, height, width, said.pop("boxes"), said.pop("quality"), said)
+        return Look(canvas, height, width, said.pop("boxes"), said.pop("quality"), said)
 
 
 def open_extractor(folder: Path | None = None, *, regions: int = REGIONS, threads: int | None = None) -> TwoGraphs:

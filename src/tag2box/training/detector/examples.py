@@ -110,7 +110,7 @@ def draw_example(example: Example, recipe: Recipe, rng: np.random.Generator) -> 
         width,
         example.complete,
     )
-    return on_canvas(pixels, recipe.image_size), objects
+    return on_canvas(pixels, (recipe.image_size, recipe.image_size)), objects
 
 
 def _random_size(recipe: Recipe, rng: np.random.Generator) -> float:
