@@ -39,6 +39,7 @@ def train(
         bool,
         typer.Option("--censored", help="Leave out photos that show a novel class of the split (the paper's COCO63)."),
     ] = False,
+    device: Annotated[str, typer.Option(help="Where to compute: auto takes a GPU where there is one.")] = "auto",
 ) -> None:
     """Train the detector that proposes and describes regions; an interrupted run goes on where it was."""
     require_extra("train", "torch", "onnx", "onnxruntime")
@@ -46,8 +47,9 @@ def train(
     from tag2box.training.detector.loop import train_detector
     from tag2box.training.detector.projecting import BATCHES, fit_projection
     from tag2box.training.detector.run import MODEL_NAME, begin_training, finish_training
-    from tag2box.training.detector.workers import is_first_worker
+    from tag2box.training.detector.workers import device_named, is_first_worker
 
+    place = device_named(device)
     settings = read_recipe(recipe) if recipe is not None else Recipe()
     classes = load_split(split)
     labelled = [read_dataset(path) for path in datasets]
@@ -58,7 +60,7 @@ def train(
     boxes = sum(len(example.boxes) for example in examples.items)
     console.print(f"{len(examples):,} photos, {boxes:,} objects, {len(examples.classes)} classes.")
     with step_progress("Training", settings.steps, console) as report:
-        detector = train_detector(output, settings, examples, report)
+        detector = train_detector(output, settings, examples, report, place)
     if settings.projected and is_first_worker():
         with step_progress("Projecting", BATCHES, console) as report:
             fit_projection(detector, settings, examples, report)

@@ -19,7 +19,7 @@ from tag2box.training.detector.examples import Examples
 from tag2box.training.detector.loop import drawn_rows, epoch_rows, train_detector
 from tag2box.training.detector.recipe import Recipe
 from tag2box.training.detector.run import JOURNAL_NAME, read_journal
-from tag2box.training.detector.workers import Workers
+from tag2box.training.detector.workers import Workers, device_named
 from tiny_training import tiny_recipe
 
 LOSSES = {"total", "first box", "first quality", "class", "correction", "quality"}
@@ -170,6 +170,28 @@ def test_learning_rates_rise_and_fall(step: int) -> None:
     factor = {0: 0.5, 1: 1.0, 50: 0.51, 99: 0.02}[step]
     rates = [group["lr"] for group in optimizer.param_groups]
     assert rates == pytest.approx([factor * 2e-3, factor * 1e-4], rel=0.02)
+
+
+def test_a_device_is_one_that_computes() -> None:
+    assert device_named("cpu") == torch.device("cpu")
+    assert device_named("auto").type == ("cuda" if torch.cuda.is_available() else "cpu")
+    for name in ("abacus", "cuda:99", "meta"):
+        with pytest.raises(TrainingError, match=f"nothing can be computed on the device '{name}'") as raised:
+            device_named(name)
+        assert "--device" in raised.value.remedy
+
+
+def test_without_the_fast_way_frozen_blocks_give_the_same_losses(examples: Examples) -> None:
+    """What a GPU computes: the frozen blocks in torch, and nothing by ONNX Runtime."""
+    recipe = tiny_recipe(backbone_weights="imagenet", learned_blocks=2)
+    detector = Detector(recipe, 2)
+    _, batch = next(loop.batches(examples, recipe, Workers(0, 1), 0))
+    losses = []
+    for fast in (detector._fast, None):
+        detector._fast = fast
+        found = loop.batch_losses(detector, batch.on(torch.device("cpu")), recipe, torch.Generator().manual_seed(0))
+        losses.append({name: float(value.detach()) for name, value in found.items()})
+    assert losses[0] == pytest.approx(losses[1], rel=1e-3)
 
 
 def test_gradients_are_averaged_over_the_workers(monkeypatch: pytest.MonkeyPatch) -> None:

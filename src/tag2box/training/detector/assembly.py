@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import torch
 from safetensors import SafetensorError
-from torch import nn
+from torch import Tensor, nn
 
 from tag2box.errors import TrainingError, reason_of
 from tag2box.training.detector.backbones import Backbone, FromPixels, FrozenBlocks
@@ -50,7 +50,9 @@ class Detector(nn.Module):
         learns = self._frozen_blocks < len(blocks)
         self.trained_backbone = backbone if learns else None
         self._hidden: tuple[FromPixels, ...] = () if learns else (backbone,)  # from the weights
-        self._fast = FrozenBlocks(backbone, self._frozen_blocks, recipe.image_size) if self._frozen_blocks else None
+        self._fast: FrozenBlocks | None = None
+        if self._frozen_blocks and torch.get_default_device().type == "cpu":
+            self._fast = FrozenBlocks(backbone, self._frozen_blocks, recipe.image_size)
 
     @property
     def backbone(self) -> FromPixels:
@@ -66,9 +68,16 @@ class Detector(nn.Module):
     def maps(self, pixels: npt.NDArray[np.uint8]) -> Maps:
         """Maps of the backbone."""
         whole = self.backbone
-        known = self._fast(pixels) if self._fast is not None else (whole.normalised(torch.from_numpy(pixels)),)
+        known = self._fast(pixels) if self._fast is not None else self._frozen_values(pixels)
         fine, middle, coarse = whole.backbone.walk(known, self._frozen_blocks, len(whole.backbone.blocks))
         return fine, middle, coarse
+
+    @torch.no_grad()
+    def _frozen_values(self, pixels: npt.NDArray[np.uint8]) -> tuple[Tensor, ...]:
+        """What the frozen blocks know of pictures."""
+        whole = self.backbone
+        values = whole.normalised(torch.from_numpy(pixels).to(whole.mean.device))
+        return whole.backbone.walk((values,), 0, self._frozen_blocks)
 
 
 def load_backbone(recipe: Recipe) -> FromPixels:

@@ -11,6 +11,7 @@ import math
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from pathlib import Path
 from typing import NamedTuple
 
@@ -23,7 +24,7 @@ from tag2box.errors import TrainingError
 from tag2box.progress import Report
 from tag2box.training.detector.assembly import Detector
 from tag2box.training.detector.examples import Examples, draw_example
-from tag2box.training.detector.network import Descriptions, Proposals, locations
+from tag2box.training.detector.network import CPU, Descriptions, Proposals, locations
 from tag2box.training.detector.objectives import (
     SMALLEST,
     Objects,
@@ -55,9 +56,20 @@ class Batch(NamedTuple):
     """(B, S, S, 3)"""
     objects: list[Objects]
 
+    def on(self, device: torch.device) -> Batch:
+        """The same, with the objects where they are computed with."""
+        return Batch(self.pixels, [objects.on(device) for objects in self.objects])
 
-def train_detector(folder: Path, recipe: Recipe, examples: Examples, report: Report) -> Detector:
-    """The trained detector; the run lives in ``folder`` and goes on there after an interruption."""
+
+def train_detector(
+    folder: Path, recipe: Recipe, examples: Examples, report: Report, device: torch.device = CPU
+) -> Detector:
+    """The trained detector; the run lives in ``folder`` and goes on there after an interruption, on any device."""
+    with device if device != CPU else nullcontext():  # whatever is made on the way is made there
+        return _train(folder, recipe, examples, report, device).to(CPU).eval()
+
+
+def _train(folder: Path, recipe: Recipe, examples: Examples, report: Report, device: torch.device) -> Detector:
     detector = Detector(recipe, len(examples.classes))
     beginning = [weights.detach().clone() for weights in detector.learned_backbone]
     optimizer = _optimizer(detector, recipe)
@@ -67,14 +79,14 @@ def train_detector(folder: Path, recipe: Recipe, examples: Examples, report: Rep
         start = time.monotonic()
         for step, batch in batches(examples, recipe, workers, done):
             _set_learning_rates(optimizer, recipe, step)
-            losses = _step(detector, optimizer, batch, recipe, step, workers)
+            losses = _step(detector, optimizer, batch.on(device), recipe, step, workers)
             _pull_back(detector, beginning, optimizer.param_groups[-1]["lr"] * recipe.backbone_pull)
             journal.write(step, losses, time.monotonic() - start)
             finished = step + 1
             if workers.writes and (finished % recipe.checkpoint_every == 0 or finished == recipe.steps):
                 save_checkpoint(checkpoint, detector, optimizer, identity, finished)
             report(finished, losses)
-    return detector.eval()
+    return detector
 
 
 def run_identity(recipe: Recipe, examples: Examples) -> str:
@@ -143,7 +155,7 @@ def _step(
     detector: Detector, optimizer: torch.optim.Optimizer, batch: Batch, recipe: Recipe, step: int, workers: Workers
 ) -> dict[str, float]:
     seeds = np.random.SeedSequence([recipe.seed, 2, step, workers.rank])
-    generator = torch.Generator().manual_seed(int(seeds.generate_state(1)[0]))
+    generator = torch.Generator(torch.get_default_device()).manual_seed(int(seeds.generate_state(1)[0]))
     losses = batch_losses(detector, batch, recipe, generator)
     optimizer.zero_grad()
     total = torch.stack(list(losses.values())).sum()
@@ -188,7 +200,7 @@ def batch_losses(detector: Detector, batch: Batch, recipe: Recipe, generator: to
 
 
 def _first_losses(proposals: Proposals, objects: list[Objects], side: int) -> dict[str, Tensor]:
-    places, levels = locations(side)
+    places, levels = locations(side, proposals.boxes.device)
     of_boxes = of_quality = proposals.boxes.sum() * 0.0
     answered = 0
     for boxes, quality, known in zip(proposals.boxes, proposals.quality, objects, strict=True):
@@ -204,7 +216,7 @@ def _some_proposals(
     proposals: Proposals, number: int, objects: Objects, side: int, generator: torch.Generator
 ) -> Tensor:
     """A random part of the best proposals inside the photo."""
-    places, _ = locations(side)
+    places, _ = locations(side, proposals.boxes.device)
     inside = torch.nonzero((places[:, 0] < objects.width) & (places[:, 1] < objects.height))[:, 0]
     best = inside[proposals.quality[number, inside].topk(min(TOP_PROPOSALS, len(inside))).indices]
     chosen = best[torch.randperm(len(best), generator=generator)[:SAMPLED_PROPOSALS]]

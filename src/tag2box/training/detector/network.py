@@ -16,6 +16,7 @@ from tag2box.extract.proposals import STRIDES
 from tag2box.training.detector.recipe import Recipe
 from tag2box.training.detector.regions import enlarged, roi_align, roi_average
 
+CPU = torch.device("cpu")
 BINS = 7
 REGION_STRIDE = 16
 COSINE_SCALE = 20.0
@@ -196,12 +197,12 @@ def level_locations(rows: int, columns: int, stride: int) -> Tensor:
 
 
 @cache
-def locations(size: int) -> tuple[Tensor, Tensor]:
+def locations(size: int, device: torch.device = CPU) -> tuple[Tensor, Tensor]:
     """Centres of the cells of all levels for an input of ``size`` × ``size``, and the level of each."""
     sides = [-(-size // stride) for stride in STRIDES]
     places = [level_locations(side, side, stride) for side, stride in zip(sides, STRIDES, strict=True)]
     levels = [torch.full((side * side,), number) for number, side in enumerate(sides)]
-    return torch.cat(places), torch.cat(levels)  # (L, 2), (L,)
+    return torch.cat(places).to(device), torch.cat(levels).to(device)  # (L, 2), (L,)
 
 
 def _light_block(width: int) -> nn.Sequential:

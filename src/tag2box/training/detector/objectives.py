@@ -53,6 +53,11 @@ class Objects(NamedTuple):
     complete: bool
     """Whether the photo is known to show no object but these"""
 
+    def on(self, device: torch.device) -> Objects:
+        """The same where it is computed with."""
+        boxes, labels, ignored = (part.to(device) for part in (self.boxes, self.labels, self.ignored))
+        return self._replace(boxes=boxes, labels=labels, ignored=ignored)
+
 
 @final
 class Sample(NamedTuple):

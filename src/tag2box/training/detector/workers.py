@@ -1,4 +1,7 @@
-"""One process or several: torchrun starts them, gradients are averaged, the first one writes."""
+"""Who computes: one process or several, which torchrun starts, on processors or on GPUs.
+
+Gradients are averaged, and the first process writes.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,8 @@ from typing import final
 
 import torch
 from torch import distributed, nn
+
+from tag2box.errors import TrainingError, reason_of
 
 
 @final
@@ -36,6 +41,22 @@ class Workers:
         parts = torch.split(flat / self.count, [gradient.numel() for gradient in gradients])
         for weights, part in zip(learning, parts, strict=True):
             weights.grad = part.view_as(weights)
+
+
+def device_named(name: str) -> torch.device:
+    """The device with this name, if something can be computed there; ``auto`` is a GPU where there is one."""
+    if name == "auto":
+        name = f"cuda:{os.environ.get('LOCAL_RANK', '0')}" if torch.cuda.is_available() else "cpu"
+    try:
+        device = torch.device(name)
+        torch.ones(1, device=device).sum().item()
+    except (RuntimeError, AssertionError, NotImplementedError) as error:  # a torch without CUDA asserts that it has it
+        raise TrainingError(
+            f"nothing can be computed on the device {name!r}: {reason_of(error)}.",
+            "auto, cpu, or a GPU of this machine such as cuda:0",
+            "choose another with --device, or install a torch for that device.",
+        ) from error
+    return device
 
 
 def is_first_worker() -> bool:
