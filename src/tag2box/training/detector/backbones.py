@@ -32,7 +32,6 @@ class Backbone(nn.Module):
     channels: tuple[int, int, int]
     pixel_mean: tuple[float, float, float]
     pixel_scale: tuple[float, float, float]
-
     ends: tuple[int, int, int]
     """Places of the blocks after which the three maps are there; the last is that of the last block"""
 

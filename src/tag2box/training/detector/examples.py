@@ -82,8 +82,7 @@ def draw_example(example: Example, recipe: Recipe, rng: np.random.Generator) -> 
 
     It is mirrored or not, smaller or larger, brighter or darker; of a larger one a part is seen.
     """
-    size = 1.0 / rng.uniform(1.0, recipe.zoom) if recipe.closest == 1.0 else _random_size(recipe, rng)
-    pixels = load_photo(example.path, round(recipe.image_size * size)).pixels
+    pixels = load_photo(example.path, round(recipe.image_size * _random_size(recipe, rng))).pixels
     height, width = pixels.shape[:2]
     if recipe.stretch_squares and height == width:
         height, width = (height, height * 3 // 4) if rng.random() < 0.3 else (width * 3 // 4, width)

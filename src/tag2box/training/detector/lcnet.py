@@ -118,7 +118,6 @@ class LcNet(Backbone):
     channels = (256, 512, 1024)
     pixel_mean = IMAGENET_MEAN
     pixel_scale = IMAGENET_DEVIATION
-
     ends = (4, 10, 12)
 
     def __init__(self) -> None:

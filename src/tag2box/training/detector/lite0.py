@@ -85,7 +85,6 @@ class Lite0(Backbone):
     channels = (40, 112, 320)
     pixel_mean = (127.0, 127.0, 127.0)
     pixel_scale = (128.0, 128.0, 128.0)
-
     ends = (3, 5, 7)
 
     def __init__(self) -> None:

@@ -35,7 +35,6 @@ class Vgg16(Backbone):
     channels = (512, 512, 512)
     pixel_mean = IMAGENET_MEAN
     pixel_scale = IMAGENET_DEVIATION
-
     ends = (0, 1, 2)
 
     def __init__(self, features: nn.Sequential):
@@ -60,7 +59,6 @@ class ResNet50(Backbone):
     channels = (512, 1024, 2048)
     pixel_mean = IMAGENET_MEAN
     pixel_scale = IMAGENET_DEVIATION
-
     ends = (0, 1, 2)
 
     def __init__(self, network: Any):
