@@ -26,7 +26,8 @@ from tag2box.experiments.features import (
     prototype_accuracy,
 )
 from tag2box.experiments.recall import OVERLAPS, cover_objects, recall_by_rules
-from tag2box.extract import model_folder, open_extractor
+from tag2box.experiments.separation import kinds_of_regions, separations
+from tag2box.extract import model_folder, open_extractor, read_card
 from tag2box.extract.card import add_metrics
 from tag2box.methods.lineup import LINEUP
 from tag2box.methods.localizers import SceneMil
@@ -130,6 +131,27 @@ def prototypes(
         console.print(f"{title:24s} {_shown(accuracy)}")
         figures[title] = _interval(accuracy)
     _write(model, card, {f"{len(dataset.classes)}-way 5-shot prototypes on true boxes": figures})
+
+
+@measure_app.command("separation")
+def separation(
+    store: StoreFolder,
+    truth: TruthFile,
+    classes: WhichClasses = Classes.held_out,
+    split: SplitName = "coco60",
+    model: ModelFolder = None,
+    card: CardEntry = None,
+) -> None:
+    """Say how well one direction of the features tells objects of the classes from background (area under ROC)."""
+    console = plain_console()
+    dataset, features, extractor = read_dataset(truth), FeatureStore(store), read_card(model_folder(model))
+    asked = classes_named(classes, dataset, split)
+    images = [image for image in dataset.images if image.tags & set(asked) and image.image_id in features]
+    with step_progress("Comparing", len(images), console) as advance:
+        found = separations(kinds_of_regions(features, images, asked, advance), extractor)
+    for title, area in found.items():
+        console.print(f"{title:24s} {_shown(area)}")
+    _write(model, card, {"objects told from background": {title: _interval(area) for title, area in found.items()}})
 
 
 @measure_app.command("base")

@@ -35,6 +35,7 @@ from tag2box.evaluation.matching import (
     rank_classes,
 )
 from tag2box.evaluation.recall import first_covering, recall_at, size_groups
+from tag2box.evaluation.separation import rank_separation
 
 __all__ = [
     "RULES",
@@ -65,6 +66,7 @@ __all__ = [
     "pooled_matches",
     "precision_recall",
     "rank_classes",
+    "rank_separation",
     "recall_at",
     "size_groups",
     "t_interval",

@@ -23,6 +23,7 @@ from tag2box.evaluation import (
     macro_mean,
     match_voc,
     pooled_matches,
+    rank_separation,
     t_interval,
 )
 from tag2box.model import Model
@@ -183,10 +184,9 @@ def _worth_of_doubt(judged: _Judged) -> dict[str, float]:
     right, doubts = np.array(judged.right, dtype=np.bool_), np.array([each.box.doubt for each in judged.boxes])
     looked_at = len(need_a_look(judged.boxes, ERROR_RATE))
     trusted = right[looked_at:]
-    pairs = doubts[~right][:, None] - doubts[right][None]  # (wrong, right)
     return {
         TRUSTED: float(trusted.mean()) if len(trusted) else float("nan"),
-        RANKED: float((pairs > 0).mean() + 0.5 * (pairs == 0).mean()) if pairs.size else float("nan"),
+        RANKED: rank_separation(doubts[~right], doubts[right]),
     }
 
 
