@@ -28,9 +28,9 @@ def test_every_rule_and_every_weight_changes_the_fingerprint() -> None:
         changed.append(replace(CARD, objectness=other))
     changed += [replace(CARD, hashes=HASHES | {name: "3" * 64}) for name in HASHES]
     changed.append(replace(CARD, hashes=dict(zip(HASHES, reversed(HASHES.values()), strict=True))))  # exchanged
-    changed += [replace(CARD, image_size=352), replace(CARD, fitted=True)]
+    changed += [replace(CARD, image_size=352), replace(CARD, fitted=True), replace(CARD, objectness_share=0.1)]
     fingerprints = [card.fingerprint for card in changed] + [CARD.fingerprint_of(REGIONS - 1)]
-    assert len(set(fingerprints)) == len(fingerprints) == 1 + 6 + 5 + 2 + 1 + 2 + 1
+    assert len(set(fingerprints)) == len(fingerprints) == 1 + 6 + 5 + 2 + 1 + 3 + 1
 
 
 def test_what_changes_no_bag_leaves_the_fingerprint() -> None:
@@ -85,14 +85,21 @@ def test_new_figures_join_those_that_are_there_and_change_nothing_else(folder: P
     assert replace(after, metrics={}) == before
 
 
-def test_a_card_from_before_canvases_could_fit_has_squares(folder: Path) -> None:
+LATER = ("fitted", "objectness_share")
+
+
+def test_a_card_from_before_says_nothing_of_what_came_later(folder: Path) -> None:
+    before = read_card(folder)
     content = json.loads((folder / CARD_NAME).read_text())
-    del content["fitted"]
+    for name in LATER:
+        del content[name]
     (folder / CARD_NAME).write_text(json.dumps(content))
-    assert not read_card(folder).fitted
+    assert read_card(folder) == before
+    assert (before.fitted, before.objectness_share, before.dimension) == (False, 0.0, 16)
+    assert replace(before, objectness_share=0.2).dimension == 18
 
 
-@pytest.mark.parametrize("name", [field.name for field in fields(Card) if field.name != "fitted"])
+@pytest.mark.parametrize("name", [field.name for field in fields(Card) if field.name not in LATER])
 def test_a_card_without_one_of_its_parts_is_refused(folder: Path, name: str) -> None:
     content = json.loads((folder / CARD_NAME).read_text())
     del content[name]

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from samples import random_boxes
 from tag2box.arrays import log_odds
-from tag2box.extract.objectness import EPSILON, Candidates, Objectness, region_signals
+from tag2box.extract.objectness import EPSILON, Candidates, Objectness, region_signals, with_objectness
 
 
 def candidates(seed: int = 0, count: int = 12) -> Candidates:
@@ -71,3 +71,20 @@ def test_signals_are_the_same_at_any_scale(seed: int, scale: float) -> None:
     np.testing.assert_allclose(
         region_signals(scale * regions, larger, scale * 100.0, scale * 120.0), signals, rtol=1e-3, atol=1e-3
     )
+
+
+def test_objectness_decides_its_share_of_a_cosine() -> None:
+    rng = np.random.default_rng(0)
+    features, objectness = rng.normal(size=(6, 5)).astype(np.float32), np.array([0.0, 0.1, 0.5, 0.9, 1.0, 0.1])
+    mixed = with_objectness(features, objectness, 0.2).astype(np.float64)
+    assert mixed.shape == (6, 7)
+    np.testing.assert_allclose(np.linalg.norm(mixed, axis=1), np.linalg.norm(features, axis=1), rtol=1e-5)
+
+    def cosines(rows: np.ndarray) -> np.ndarray:
+        unit = rows / np.linalg.norm(rows, axis=1, keepdims=True)
+        return unit @ unit.T
+
+    likely = np.clip(objectness, 1e-4, 1 - 1e-4)
+    alike = np.sqrt(np.outer(likely, likely)) + np.sqrt(np.outer(1 - likely, 1 - likely))
+    np.testing.assert_allclose(cosines(mixed), 0.8 * cosines(features.astype(np.float64)) + 0.2 * alike, atol=1e-6)
+    assert with_objectness(features, objectness, 0.0) is features

@@ -113,6 +113,17 @@ def test_a_canvas_that_fits_is_no_larger_than_it_must_be(
     )
 
 
+def test_a_feature_can_say_how_object_like_its_region_is(extractor: TwoGraphs) -> None:
+    telling, picture = replace(extractor, card=replace(extractor.card, objectness_share=0.25)), noise(90, 200)
+    plain, found = extractor.extract(picture, "photo").bag, telling.extract(picture, "photo").bag
+    assert telling.fingerprint != extractor.fingerprint
+    assert found.dimension == telling.dimension == extractor.dimension + 2
+    np.testing.assert_allclose(found.features[:, :-2], 0.75**0.5 * plain.features, atol=1e-5)
+    np.testing.assert_allclose(found.features[:, -2] ** 2, 0.25 * np.clip(plain.objectness, 1e-4, 1), atol=1e-5)
+    drawn = telling.describe_boxes(picture, "drawn", found.boxes[[1]]).bag
+    np.testing.assert_allclose(drawn.features[1], found.features[1], atol=1e-4)
+
+
 def test_an_extractor_cannot_be_changed(extractor: TwoGraphs) -> None:
     with pytest.raises(FrozenInstanceError):
         extractor.card = extractor.card  # type: ignore[misc]

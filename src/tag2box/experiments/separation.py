@@ -48,7 +48,9 @@ def kinds_of_regions(
         overlaps = box_overlaps(bag.boxes[1:], truth.boxes)  # (n, t)
         asked = np.isin(truth.labels, list(classes)) & ~truth.ignore
         on_object = overlaps[:, asked].max(axis=1, initial=0.0) >= IS_OBJECT
-        found.append(Regions(bag.features[1:].astype(np.float64), on_object, overlaps.max(axis=1, initial=0.0) < IS_NOTHING))
+        found.append(
+            Regions(bag.features[1:].astype(np.float64), on_object, overlaps.max(axis=1, initial=0.0) < IS_NOTHING)
+        )
         report(done, {})
     return found
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Self, final
 
 from tag2box.errors import ModelError, reason_of
-from tag2box.extract.objectness import Objectness
+from tag2box.extract.objectness import OBJECTNESS_ENTRIES, Objectness
 from tag2box.extract.proposals import ProposalRules
 from tag2box.files import write_json
 
@@ -41,6 +41,9 @@ class Card:
     objectness: Objectness = field(default_factory=Objectness)
     fitted: bool = False
     """Whether a photo's canvas is no larger than it has to be; else it is a square"""
+    objectness_share: float = 0.0
+    """How much of a cosine two further entries of a feature decide, which say how object-like its region is; 0 leaves
+    them out"""
     metrics: dict[str, Any] = field(default_factory=dict)
     """Measured by ``tag2box measure``"""
 
@@ -61,6 +64,11 @@ class Card:
     @property
     def dimension(self) -> int:
         """Length d of a feature."""
+        return self.described + (OBJECTNESS_ENTRIES if self.objectness_share else 0)
+
+    @property
+    def described(self) -> int:
+        """Entries of a feature that the graphs describe a region by."""
         return self.pooled + self.embedding
 
     @property
@@ -87,6 +95,7 @@ class Card:
                 ("image_size", self.image_size, self.recipe.get("image_size")),
                 ("regions", regions, REGIONS),
                 ("fitted", self.fitted, False),
+                ("objectness_share", self.objectness_share, 0.0),
             )
             if value != usual
         }
@@ -116,8 +125,8 @@ def read_card(folder: Path) -> Card:
     try:
         content = json.loads((folder / CARD_NAME).read_text(encoding="utf-8"))
         rules = ProposalRules(**content["rules"] | {"looks": tuple(content["rules"]["looks"])})
-        known = {entry.name: content[entry.name] for entry in fields(Card) if entry.name != "fitted"}
-        known["fitted"] = bool(content.get("fitted", False))  # cards from before canvases could fit say nothing of it
+        known = {"fitted": False, "objectness_share": 0.0} | content  # cards from before these could be say nothing
+        known = {entry.name: known[entry.name] for entry in fields(Card)}
         card = Card(**known | {"rules": rules, "objectness": Objectness(**content["objectness"])})
         found = {name: file_hash(folder / name) for name in (PHOTO_GRAPH, BOX_GRAPH)}
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:

@@ -14,6 +14,7 @@ import numpy.typing as npt
 from PIL import Image
 
 from tag2box.arrays import Array, Float32s
+from tag2box.extract.objectness import with_objectness
 from tag2box.extract.photos import Pixels
 from tag2box.extract.proposals import SeenPhoto
 from tag2box.types import ProposalBag
@@ -95,11 +96,13 @@ class Describer(Protocol):
         ...
 
 
-def assembled(seen: SeenPhoto, image_id: str, proposed: Proposed, describer: Describer) -> Extracted:
+def assembled(
+    seen: SeenPhoto, image_id: str, proposed: Proposed, describer: Describer, objectness_share: float = 0.0
+) -> Extracted:
     """What a proposer and a describer say together; the first row of ``proposed`` is the whole photo."""
     photo = seen.photo
     boxes = np.minimum(proposed.boxes * seen.scale, [photo.width, photo.height] * 2)  # (n, 4), of the full photo
     boxes[WHOLE_IMAGE] = 0, 0, photo.width, photo.height  # exactly, whatever scaling made of it
-    features = describer.features(seen, proposed.boxes)
+    features = with_objectness(describer.features(seen, proposed.boxes), proposed.objectness, objectness_share)
     bag = ProposalBag.from_raw(image_id, boxes, features, proposed.objectness)
     return Extracted(bag, photo.source_hash, photo.height, photo.width)

@@ -15,6 +15,8 @@ from tag2box.boxes import Boxes, box_areas, box_overlaps
 
 EPSILON = 1e-4
 """Nobody is surer than that."""
+OBJECTNESS_ENTRIES = 2
+"""Of a feature that says how object-like its region is: how much, and how little."""
 
 
 @final
@@ -59,3 +61,17 @@ def region_signals(regions: Boxes, candidates: Candidates, height: float, width:
     stages = (np.append(belief, 0.0) for belief in (candidates.first, candidates.second))  # no candidate, no belief
     beliefs = [log_odds(reach * belief[nearest], EPSILON) for belief in stages]
     return np.stack([*beliefs, size, size**2], axis=1)  # (n, 4)
+
+
+def with_objectness(features: Float32s, objectness: Array, share: float) -> Float32s:
+    """Features (n, d) with two more entries, which say how object-like each region is, and how little (12.7).
+
+    They decide ``share`` of every cosine, and lengths stay as they are. By them, one direction tells background from
+    objects, as a background model that has only one wants it.
+    """
+    if share == 0.0:
+        return features
+    lengths = np.linalg.norm(features, axis=1, keepdims=True)
+    likely = np.clip(objectness, EPSILON, 1.0 - EPSILON)
+    said = np.sqrt(np.stack([likely, 1.0 - likely], axis=1))  # (n, 2), of length 1
+    return np.concatenate([(1.0 - share) ** 0.5 * features, share**0.5 * lengths * said], axis=1, dtype=np.float32)

@@ -181,7 +181,7 @@ class TwoGraphs:
     @property
     def describer(self) -> GraphDescriber:
         """What says how boxes look."""
-        return GraphDescriber(self.box_graph, self.dimension)
+        return GraphDescriber(self.box_graph, self.card.described)
 
     @property
     def proposer(self) -> GraphProposer:
@@ -195,17 +195,20 @@ class TwoGraphs:
     def extract(self, picture: Picture, image_id: str) -> Extracted:
         """The whole photo and the regions in which things may be."""
         seen = self.look_at(picture)
-        return assembled(seen, image_id, self.proposer.propose(seen), self.describer)
+        return self._assembled(seen, image_id, self.proposer.propose(seen))
 
     def bag(self, seen: SeenPhoto, image_id: str) -> ProposalBag:
         """The bag of a photo after the first graph."""
-        return assembled(seen, image_id, self.proposer.propose(seen), self.describer).bag
+        return self._assembled(seen, image_id, self.proposer.propose(seen)).bag
 
     def describe_boxes(self, picture: Picture, image_id: str, boxes: npt.ArrayLike) -> Extracted:
         """The whole photo and ``boxes`` (n, 4) that a person drew, in pixels of the full photo."""
         seen = self.look_at(picture)
         regions = np.concatenate([whole_look(seen), in_first_look(seen, boxes)])  # (1 + n, 4)
-        return assembled(seen, image_id, self.proposer.judge(seen, regions), self.describer)
+        return self._assembled(seen, image_id, self.proposer.judge(seen, regions))
+
+    def _assembled(self, seen: SeenPhoto, image_id: str, proposed: Proposed) -> Extracted:
+        return assembled(seen, image_id, proposed, self.describer, self.card.objectness_share)
 
     def look_at(self, picture: Picture) -> SeenPhoto:
         """Run the first graph on a picture, in a file or in memory."""
