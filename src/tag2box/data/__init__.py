@@ -1,6 +1,6 @@
 """What is known of photos: tags, boxes and datasets in people's own formats, and the episodes drawn from them."""
 
-from tag2box.data.dataset import Dataset, DatasetImage, TrueBox
+from tag2box.data.dataset import Dataset, DatasetImage, TrueBox, labels_all
 from tag2box.data.doors import read_dataset, read_tags, read_truth
 from tag2box.data.draws import Draws
 from tag2box.data.episodes import (
@@ -43,6 +43,7 @@ __all__ = [
     "coco_to_voc",
     "find_photos",
     "held_out_classes",
+    "labels_all",
     "load_split",
     "pool_of",
     "read_coco",

@@ -5,7 +5,7 @@ t = objects of an image
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple, Self, final
@@ -83,9 +83,10 @@ class Dataset:
         """Image id → classes, for drawing episodes."""
         return {image.image_id: image.tags for image in self.images}
 
-    def labels_all(self, classes: Collection[str]) -> bool:
-        """Whether there is an object of every class: where there is none, nobody knows if it is labelled at all."""
-        return set(classes) <= {label for image in self.images for label in image.truth.labels.tolist()}
+    @property
+    def labelled(self) -> frozenset[str]:
+        """Classes of which there is at least one object; of another, nobody knows if it is labelled here at all."""
+        return frozenset(label for image in self.images for label in image.truth.labels.tolist())
 
     def only(self, classes: Collection[str]) -> Dataset:
         """All images, with the objects of ``classes`` alone: the others are there, but nobody has labelled them."""
@@ -111,3 +112,8 @@ class Dataset:
         labelled = set(self.classes) & set(other.classes)
         images = (*self.only(labelled).images, *other.only(labelled).images)
         return Dataset(tuple(label for label in self.classes if label in labelled), images)
+
+
+def labels_all(dataset: Dataset, beside: Iterable[Dataset], classes: Collection[str]) -> bool:
+    """Whether a dataset has objects of all ``classes`` that others beside it have."""
+    return {label for other in beside for label in other.labelled if label in classes} <= dataset.labelled

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from tag2box.boxes import box_overlaps
-from tag2box.data import Dataset, DatasetImage, Draws
+from tag2box.data import Dataset, DatasetImage, Draws, labels_all
 from tag2box.errors import TrainingError
 from tag2box.extract import CARD_NAME, Objectness, TwoGraphs, open_extractor, write_card
 from tag2box.progress import Report
@@ -57,6 +57,6 @@ def calibrate(model: Path, datasets: Sequence[Dataset], report: Report, seed: in
 
 
 def clean_images(datasets: Sequence[Dataset], classes: Collection[str]) -> list[DatasetImage]:
-    """Images that show objects of ``classes`` and no others, in datasets that label them all."""
-    whole = [dataset.showing_only(classes) for dataset in datasets if dataset.labels_all(classes)]
+    """Images that show objects of ``classes`` and no others, in datasets that label all of these that any does."""
+    whole = [dataset.showing_only(classes) for dataset in datasets if labels_all(dataset, datasets, classes)]
     return [image for dataset in whole for image in dataset.images if image.tags]

@@ -16,7 +16,7 @@ import torch
 from PIL import Image
 
 from tag2box.arrays import Array
-from tag2box.data import Dataset, DatasetImage
+from tag2box.data import Dataset, DatasetImage, labels_all
 from tag2box.errors import TrainingError
 from tag2box.extract import load_photo, on_canvas
 from tag2box.training.detector.objectives import SMALLEST, Objects
@@ -65,7 +65,7 @@ def training_examples(datasets: Sequence[Dataset], base: Collection[str], held_o
     items = [
         example
         for dataset in datasets
-        for example in _examples(dataset.without(held_out), classes, labels_all=dataset.labels_all(base))
+        for example in _examples(dataset.without(held_out), classes, labels_all=labels_all(dataset, datasets, base))
     ]
     kept = tuple(item for item in items if len(item.boxes))
     if not kept:
