@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html.parser import HTMLParser
 
-import numpy as np
 import pytest
 
+from learned_by_hand import class_by_hand
 from planted_toys import quarter, toy_detector
 from tag2box.data import FoundBox
 from tag2box.product.album import Album
 from tag2box.product.doubts import SHOWN, Doubt, Doubts
 from tag2box.product.finding import Found
-from tag2box.product.learning import ClassScores, LearnedClass, Lesson
+from tag2box.product.learning import LearnedClass, Lesson
 
 BOX = (1.0, 2.4, 30.6, 40.0)
 
@@ -22,23 +22,7 @@ def learned(label: str, judged: Sequence[tuple[float, float]]) -> LearnedClass:
     """A class with a doubt and an absence for each photo."""
     boxes = tuple(FoundBox(label, BOX, 0.9, doubt, absence) for doubt, absence in judged)
     lesson = Lesson(label, tuple(str(place) for place in range(len(judged))))
-    nothing, film = np.zeros((0, 2), np.float32), np.zeros((0, len(judged), 4), np.float32)
-    return LearnedClass(
-        lesson,
-        boxes,
-        np.zeros(2),
-        nothing,
-        (),
-        1.0,
-        0.0,
-        0.0,
-        ClassScores(np.zeros(0), np.zeros(0)),
-        (),
-        film,
-        True,
-        (),
-        0.0,
-    )
+    return class_by_hand(lesson, boxes)
 
 
 def table(**classes: Sequence[tuple[float, float]]) -> Doubts:

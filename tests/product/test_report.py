@@ -10,11 +10,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from learned_by_hand import class_by_hand
 from tag2box.data import FoundBox, LabelledPhoto, LabelledPhotos
 from tag2box.product import report
 from tag2box.product.events import Advanced, Began
 from tag2box.product.finding import Found, PhotoBox
-from tag2box.product.learning import ClassScores, LearnedClass, Lesson
+from tag2box.product.learning import LearnedClass, Lesson
 from tag2box.product.report import photos_shown, shown_photos, write_report
 from tag2box.viz import NEUTRAL, RIGHT
 
@@ -29,25 +30,7 @@ def found(**doubts: Sequence[float]) -> Found:
 def learned(label: str, doubts: Sequence[float], names: Sequence[str], absence: float = 0.0) -> LearnedClass:
     """A class after six steps of EM."""
     boxes = tuple(FoundBox(label, (20.0, 20.0, 80.0, 80.0), 0.9, float(doubt), absence) for doubt in doubts)
-    film = np.tile(np.array([1, 1, 9, 9], dtype=np.float32), (7, len(doubts), 1))
-    photos = tuple(names[: len(doubts)])
-    nothing = np.zeros((0, 2), np.float32)
-    return LearnedClass(
-        Lesson(label, photos),
-        boxes,
-        np.zeros(2),
-        nothing,
-        (),
-        1.0,
-        0.0,
-        0.0,
-        ClassScores(np.zeros(0), np.zeros(0)),
-        (0.0,) * 7,
-        film,
-        True,
-        (),
-        0.0,
-    )
+    return class_by_hand(Lesson(label, tuple(names[: len(doubts)])), boxes, steps=7)
 
 
 @pytest.fixture

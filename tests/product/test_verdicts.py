@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
 import pytest
 
+from learned_by_hand import class_by_hand
 from tag2box.data import FoundBox
-from tag2box.product.learning import ClassScores, LearnedClass, Lesson
+from tag2box.product.learning import LearnedClass, Lesson
 from tag2box.product.verdicts import FEW, GOOD, ONE_SCENE, POOR, Verdict, judge_classes
 
 ELSEWHERE = "Draw a box in one of them, or add photos taken elsewhere."
@@ -29,23 +29,7 @@ def learned(
     absent = list(absences) or [0.0] * len(doubts)
     boxes = tuple(FoundBox(label, (0.0, 0.0, 1.0, 1.0), 1.0, d, a) for d, a in zip(doubts, absent, strict=True))
     lesson = Lesson(label, names, regions=dict.fromkeys(drawn, 0))
-    nothing, film = np.zeros((0, 2), np.float32), np.zeros((0, len(names), 4), np.float32)
-    return LearnedClass(
-        lesson,
-        boxes,
-        np.zeros(2),
-        nothing,
-        (),
-        1.0,
-        0.0,
-        0.0,
-        ClassScores(np.zeros(0), np.zeros(0)),
-        (),
-        film,
-        True,
-        (),
-        scene,
-    )
+    return class_by_hand(lesson, boxes, scene=scene)
 
 
 def verdict(*doubts: float, absences: Sequence[float] = (), scene: float = 0.0) -> Verdict:
