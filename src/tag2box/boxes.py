@@ -86,6 +86,11 @@ def _edges(boxes: Boxes, axis: int) -> tuple[Array, Array]:
     return low, high
 
 
+def edge_distances(boxes: Boxes, box: npt.ArrayLike) -> Array:
+    """(n,) how far each box is from one box, by the edge that is farthest."""
+    return np.abs(boxes - np.asarray(box)).max(axis=1)
+
+
 def suppress_overlaps(boxes: Boxes, scores: Array, max_overlap: float, most: int | None = None) -> Ints:
     """Rows that survive greedy non-maximum suppression, best first, ``most`` at most; ties keep their row order."""
     order = np.argsort(-scores, kind="stable")

@@ -34,7 +34,7 @@ from tag2box.methods.localizers import SceneMil
 from tag2box.model import KNOWLEDGE_NAME, LOCALIZER, SETTINGS_NAME, Model, load_knowledge, load_settings
 from tag2box.product.rehearsal import Rehearsal, rehearse
 from tag2box.product.scripted_person import ORDERS, ScriptedPerson, errors_gone
-from tag2box.store import FeatureStore
+from tag2box.store import FeatureStore, StoreHeader
 from tag2box.viz import Curve, draw_curves, require_chart, save_figure
 
 measure_app = typer.Typer(help="Measure how good an extractor is, on images with boxes.", no_args_is_help=True)
@@ -144,7 +144,8 @@ def separation(
 ) -> None:
     """Say how well one direction of the features tells objects of the classes from background (area under ROC)."""
     console = plain_console()
-    dataset, features, extractor = read_dataset(truth), FeatureStore(store), read_card(model_folder(model))
+    dataset, extractor = read_dataset(truth), read_card(model_folder(model))
+    features = FeatureStore(store, StoreHeader(extractor.fingerprint, extractor.dimension))
     asked = classes_named(classes, dataset, split)
     images = [image for image in dataset.images if image.tags & set(asked) and image.image_id in features]
     with step_progress("Comparing", len(images), console) as advance:

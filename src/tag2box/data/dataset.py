@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple, Self, final
 
@@ -83,7 +84,7 @@ class Dataset:
         """Image id → classes, for drawing episodes."""
         return {image.image_id: image.tags for image in self.images}
 
-    @property
+    @cached_property
     def labelled(self) -> frozenset[str]:
         """Classes of which there is at least one object; of another, nobody knows if it is labelled here at all."""
         return frozenset(label for image in self.images for label in image.truth.labels.tolist())

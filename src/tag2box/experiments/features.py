@@ -78,11 +78,15 @@ def describe_objects(extractor: TwoGraphs, objects: Sequence[DrawnObject], repor
 
 def feature_parts(features: Array, card: Card) -> dict[str, Array]:
     """Features (n, d) and the parts that they are made of, each at length 1, as they are and centred, by title."""
+    shown = ({name: unit, f"{name}, centred": centered(unit)} for name, unit in unit_parts(features, card).items())
+    return {title: values for both in shown for title, values in both.items()}
+
+
+def unit_parts(features: Array, card: Card) -> dict[str, Array]:
+    """Features (n, d) and the parts that they are made of, each at length 1, by name."""
     parts = {"features": features, "backbone part": features[:, : card.pooled]}
     parts |= {"embedding part": features[:, card.pooled : card.described]} if card.embedding else {}
-    units = {name: unit_rows(name, values)[0] for name, values in parts.items()}
-    shown = ({name: unit, f"{name}, centred": centered(unit)} for name, unit in units.items())
-    return {title: values for both in shown for title, values in both.items()}
+    return {name: unit_rows(name, values)[0] for name, values in parts.items()}
 
 
 def prototype_accuracy(features: Array, labels: Sequence[str], episodes: int, seed: int) -> Interval:

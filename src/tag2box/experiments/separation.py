@@ -18,7 +18,7 @@ from tag2box.boxes import box_overlaps
 from tag2box.data import DatasetImage
 from tag2box.errors import PoolTooSmallError
 from tag2box.evaluation import Interval, jackknife_interval, rank_separation, without_each_group
-from tag2box.experiments.features import feature_parts
+from tag2box.experiments.features import unit_parts
 from tag2box.extract import Card
 from tag2box.progress import Report
 from tag2box.store import FeatureStore
@@ -62,19 +62,12 @@ def separations(regions: Sequence[Regions], card: Card) -> dict[str, Interval]:
         raise PoolTooSmallError(
             f"{len(regions)} photos have no regions of both kinds.", "objects, and regions beside them", "give more."
         )
-    nothing = _parts(np.concatenate([some.features[some.on_nothing] for some in fitted]), card)
-    scores = {title: _scores(judged, card, title, mean.mean(axis=0)) for title, mean in nothing.items()}
-    return {title: _interval(judged, values) for title, values in scores.items()}
-
-
-def _parts(features: Array, card: Card) -> dict[str, Array]:
-    """Features and their parts, at length 1 and as they are: the method as written centres nothing."""
-    return {title: rows for title, rows in feature_parts(features, card).items() if not title.endswith("centred")}
-
-
-def _scores(judged: Sequence[Regions], card: Card, title: str, mean: Array) -> list[Array]:
-    """(n,) for each photo: how little its regions are like the mean of background."""
-    return [-(_parts(some.features, card)[title] @ mean) for some in judged]
+    means = {
+        name: rows.mean(axis=0)
+        for name, rows in unit_parts(np.concatenate([some.features[some.on_nothing] for some in fitted]), card).items()
+    }
+    parts = [unit_parts(some.features, card) for some in judged]
+    return {name: _interval(judged, [-(of_photo[name] @ mean) for of_photo in parts]) for name, mean in means.items()}
 
 
 def _interval(judged: Sequence[Regions], scores: Sequence[Array]) -> Interval:

@@ -14,7 +14,7 @@ from typing import NamedTuple, final
 import numpy as np
 
 from tag2box.arrays import Array, Bools, require_number, sigmoid
-from tag2box.boxes import Size, box_coverage, suppress_overlaps
+from tag2box.boxes import Size, box_coverage, edge_distances, suppress_overlaps
 from tag2box.data.formats.coco_results import FOUND
 from tag2box.errors import PhotoError, StoreError
 from tag2box.extract import Extractor, PhotoFile, each_bag, each_result, require_unchanged, store_header
@@ -62,8 +62,8 @@ class Detector:
         """(k,), how like a thing that was found in the photo is to each of the regions that its class remembers."""
         if self._head is None:
             return np.zeros(0)
-        row = int(np.abs(bag.boxes - one.box).max(axis=1).argmin())
-        return self._head.likeness_to_examples(self._labels.index(one.label), bag)[row]
+        row = int(edge_distances(bag.boxes, one.box).argmin())
+        return self._head.likeness_to_examples(self._labels.index(one.label), bag, row)
 
 
 def head_of(known: ClassSet, model: Model) -> LikenessHead:

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, NamedTuple, Self, final
 
-import numpy as np
-
-from tag2box.boxes import Box, Size
+from tag2box.boxes import Box, Size, edge_distances
 from tag2box.data.dataset import Dataset
 from tag2box.data.formats import Written, write_formats
 from tag2box.data.formats.coco import BOXES_NAME, read_boxes, write_boxes
@@ -146,12 +144,8 @@ class Run:
 
     def correct_together(self, whats: Sequence[Correction], by: str = "") -> list[int]:
         """Keep what a person says in one breath, and will take back in one, if at all."""
-        photos, numbers = {photo.name for photo in self.given.photos}, {one.number for one in self.journal.said()}
-        for what in whats:
-            if isinstance(what, Undo):
-                _require_number(what.undoes, numbers)
-            else:
-                self._require_photo(what.photo, photos)
+        self._require_numbers([what.undoes for what in whats if isinstance(what, Undo)])
+        self._require_photos([what.photo for what in whats if not isinstance(what, Undo)])
         return self.journal.add_together([self._clean(what) for what in whats], now(), by)
 
     def take_over(self, said: Sequence[Said]) -> None:
@@ -173,7 +167,7 @@ class Run:
 
     def row_at(self, photo: str, box: Box) -> int | None:
         """The region of a photo that has this very box."""
-        distances = abs(self._features().bag(photo).boxes - np.array(box)).max(axis=1)  # (n,)
+        distances = edge_distances(self._features().bag(photo).boxes, box)  # (n,)
         return int(distances.argmin()) if distances.min() < SAME_EDGE else None
 
     def known(self) -> Known:
@@ -284,13 +278,18 @@ class Run:
             require_region(what, self._features())
         return what._replace(label=label)
 
-    def _require_photo(self, name: str, photos: Collection[str]) -> None:
-        if name not in photos:
-            raise RunError(
-                f"the run on {self.given.folder} has no photo {name!r}.", "a photo of the run", "check the name."
-            )
+    def _require_numbers(self, wanted: Sequence[int]) -> None:
+        numbers = [one.number for one in self.journal.said()] if wanted else []
+        for number in wanted:
+            if number not in numbers:
+                raise RunError(
+                    f"there is no correction {number}.", f"one of 1 to {len(numbers)}", "give another number."
+                )
 
-
-def _require_number(number: int, numbers: Collection[int]) -> None:
-    if number not in numbers:
-        raise RunError(f"there is no correction {number}.", f"one of 1 to {len(numbers)}", "give another number.")
+    def _require_photos(self, wanted: Sequence[str]) -> None:
+        photos = {photo.name for photo in self.given.photos}
+        for name in wanted:
+            if name not in photos:
+                raise RunError(
+                    f"the run on {self.given.folder} has no photo {name!r}.", "a photo of the run", "check the name."
+                )

@@ -1,32 +1,25 @@
 // How well a thing is told from others, as a chart: what it would be found with in its own photos, and elsewhere.
 
 import { get } from "./api.js";
+import { shape } from "./draw.js";
 import { counted } from "./state.js";
 
-const NAMESPACE = "http://www.w3.org/2000/svg";
 const WIDE = 200, HIGH = 54, EDGE = 6, ROWS = { own: 16, elsewhere: 38 };
 const CROWD = 5; // points of a row that stand above each other, not on each other
-
-/** @param {string} name @param {Record<string, string | number>} attributes */
-function made(name, attributes) {
-  const element = document.createElementNS(NAMESPACE, name);
-  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, String(value));
-  return element;
-}
 
 /** @param {number} score */
 const across = (score) => EDGE + (WIDE - 2 * EDGE) * score;
 
 /** @param {number[]} scores @param {"own" | "elsewhere"} row @param {string} colour */
 const points = (scores, row, colour) => scores.map((score, at) =>
-  made("circle", { cx: across(score), cy: ROWS[row] + 2.4 * (at % CROWD - (CROWD - 1) / 2), r: 2.6, class: row, ...(row === "own" ? { fill: colour } : {}) }));
+  shape("circle", { cx: across(score), cy: ROWS[row] + 2.4 * (at % CROWD - (CROWD - 1) / 2), r: 2.6, class: row, ...(row === "own" ? { fill: colour } : {}) }));
 
 /** Draw the chart into a place; what moves its threshold. @param {HTMLElement} place @param {import("./state.js").Thing} thing @returns {Promise<(from: number) => void>} */
 export async function openScores(place, thing) {
   /** @type {{own: number[], elsewhere: number[]}} */
   const { own, elsewhere } = await get(`/scores?label=${encodeURIComponent(thing.label)}`);
-  const chart = made("svg", { viewBox: `0 0 ${WIDE} ${HIGH}`, role: "img" });
-  const line = made("line", { y1: 2, y2: HIGH - 2 });
+  const chart = shape("svg", { viewBox: `0 0 ${WIDE} ${HIGH}`, role: "img" });
+  const line = shape("line", { y1: 2, y2: HIGH - 2 });
   chart.append(line, ...points(own, "own", thing.colour), ...points(elsewhere, "elsewhere", ""));
   const words = document.createElement("p");
   place.replaceChildren(chart, words);

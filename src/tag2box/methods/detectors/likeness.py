@@ -26,7 +26,7 @@ from tag2box.methods.localizers import (
     VmfMil,
     learn_apart,
 )
-from tag2box.rows import Directions, Landmarks, Rows
+from tag2box.rows import Directions, Landmarks, Rows, product
 from tag2box.types import ABSENT, Detections, Localization, ProposalBag, require_dimension
 
 THE_CLASS = "the class"
@@ -108,9 +108,10 @@ class LikenessHead:
         """(n,) likeness to one class, by its place."""
         return self._likeness_to(place, self.seen(bag).directions)
 
-    def likeness_to_examples(self, place: int, bag: ProposalBag) -> Array:
-        """(n, k), how like each region is to each example of a class."""
-        return self.seen(bag).directions.against(self._landmarks[place]).astype(np.float64)
+    def likeness_to_examples(self, place: int, bag: ProposalBag, row: int) -> Array:
+        """(k,), how like one region is to each example of a class."""
+        (region,) = self.seen(bag).directions.at([row])
+        return product(self.examples[place], region).astype(np.float64)
 
     def _likeness_to(self, place: int, directions: Directions) -> Array:
         shared = directions.along(self.directions[place])  # (n,)

@@ -8,7 +8,6 @@ B = images; H, W = height and width of the input, multiples of 32
 
 from __future__ import annotations
 
-import hashlib
 import math
 import struct
 from collections.abc import Iterator
@@ -22,6 +21,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from tag2box.errors import TrainingError
+from tag2box.extract.card import file_hash
 from tag2box.training.detector.backbones import IMAGENET_DEVIATION, IMAGENET_MEAN, Backbone
 
 PACKAGE, PACKAGE_VERSION = "paddlelabel_ml", "1.0.0"
@@ -153,7 +153,7 @@ def packaged_weights() -> Path:
     paths = [path for folder in folders if (path := Path(folder) / PACKAGED_FILE).is_file()]
     if not paths:
         raise TrainingError("the weights of PP-LCNetV2 are not installed.", f"the package {PACKAGE}", how)
-    if hashlib.sha256(paths[0].read_bytes()).hexdigest() != PACKAGED_HASH:
+    if file_hash(paths[0]) != PACKAGED_HASH:
         raise TrainingError(f"{paths[0]} is another file.", f"the one of version {PACKAGE_VERSION}", how)
     return paths[0]
 

@@ -101,12 +101,13 @@ def run_identity(recipe: Recipe, examples: Examples) -> str:
 
 def batches(examples: Examples, recipe: Recipe, workers: Workers, first: int) -> Iterator[tuple[int, Batch]]:
     """The batches of this process from step ``first`` on, the next one being loaded while one is learned from."""
+    rows = epoch_rows(examples, recipe)
     with ThreadPoolExecutor(1) as pool:
-        following = pool.submit(_batch, examples, recipe, workers, first)
+        following = pool.submit(_batch, examples, rows, recipe, workers, first)
         for step in range(first, recipe.steps):
             batch = following.result()
             if step + 1 < recipe.steps:
-                following = pool.submit(_batch, examples, recipe, workers, step + 1)
+                following = pool.submit(_batch, examples, rows, recipe, workers, step + 1)
             yield step, batch
 
 
@@ -125,9 +126,9 @@ def drawn_rows(epoch_rows: npt.NDArray[np.int64], recipe: Recipe, workers: Worke
     return np.array([orders[epoch][row] for epoch, row in zip(epochs, rows, strict=True)], dtype=np.int64)
 
 
-def _batch(examples: Examples, recipe: Recipe, workers: Workers, step: int) -> Batch:
+def _batch(examples: Examples, rows: npt.NDArray[np.int64], recipe: Recipe, workers: Workers, step: int) -> Batch:
     drawn = []
-    for place, row in enumerate(drawn_rows(epoch_rows(examples, recipe), recipe, workers, step)):
+    for place, row in enumerate(drawn_rows(rows, recipe, workers, step)):
         rng = np.random.default_rng([recipe.seed, 1, step, workers.rank, place])
         drawn.append(draw_example(examples.items[row], recipe, rng))
     return Batch(np.stack([pixels for pixels, _ in drawn]), [objects for _, objects in drawn])
