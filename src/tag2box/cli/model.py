@@ -39,6 +39,10 @@ def train(
         bool,
         typer.Option("--censored", help="Leave out photos that show a novel class of the split (the paper's COCO63)."),
     ] = False,
+    begin_with: Annotated[
+        Path | None,
+        typer.Option(help="Folder of a model to begin with, such as the twin's: it has learned most of it already."),
+    ] = None,
     device: Annotated[str, typer.Option(help="Where to compute: auto takes a GPU where there is one.")] = "auto",
 ) -> None:
     """Train the detector that proposes and describes regions; an interrupted run goes on where it was."""
@@ -56,15 +60,15 @@ def train(
     unseen = (*(held_out_classes(classes.base) if hold_out else ()), *(classes.novel if censored else ()))
     examples = training_examples(labelled, classes.base, unseen)
     console = Console(highlight=False, quiet=not is_first_worker())
-    begin_training(output, settings, examples)
+    begin_training(output, settings, examples, begin_with)
     boxes = sum(len(example.boxes) for example in examples.items)
     console.print(f"{len(examples):,} photos, {boxes:,} objects, {len(examples.classes)} classes.")
     with step_progress("Training", settings.steps, console) as report:
-        detector = train_detector(output, settings, examples, report, place)
+        detector = train_detector(output, settings, examples, report, place, begin_with)
     if settings.projected and is_first_worker():
         with step_progress("Projecting", BATCHES, console) as report:
             fit_projection(detector, settings, examples, report)
-    finish_training(output, detector, settings, examples)
+    finish_training(output, detector, settings, examples, begin_with)
     if is_first_worker():
         with step_progress("Calibrating objectness", PHOTOS, console) as report:
             calibrate(output / MODEL_NAME, labelled, report)

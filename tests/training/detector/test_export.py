@@ -14,7 +14,7 @@ import torch
 from tag2box.errors import TrainingError
 from tag2box.extract import BOX_GRAPH, CARD_NAME, PHOTO_GRAPH, Card, read_card, write_card
 from tag2box.training.detector.assembly import Detector
-from tag2box.training.detector.export import MAPS, BoxGraph, PhotoGraph, export_model, load_exported
+from tag2box.training.detector.export import MAPS, BoxGraph, PhotoGraph, export_model, load_exported, take_over
 from tag2box.training.detector.recipe import Recipe
 from tiny_training import tiny_recipe
 
@@ -126,6 +126,31 @@ def test_the_graphs_give_the_detector_back(tmp_path: Path, learned_blocks: int, 
         assert ("second.projection" in expected) == (bool(projected) and part == "heads")
         for name, values in expected.items():
             assert torch.equal(values, weights[name]), name
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("backbone", ["lite0", "lcnet"])
+def test_a_detector_begins_with_what_another_has_learned(tmp_path: Path, backbone: str) -> None:
+    recipe = tiny_recipe(backbone=backbone, learned_blocks=2, projected=12)
+    known = a_shaken_detector(recipe)
+    known.heads.second.project(torch.randn(12, known.heads.second.pooled_width))
+    export_model(tmp_path, known, recipe, {"classes": ["cat", "dog", "emu"]})
+    begun, fresh = Detector(recipe, 4), Detector(recipe, 4)
+    take_over(begun, ["bat", "cat", "emu", "yak"], tmp_path)
+    for part in ("backbone", "heads"):
+        taken = {name: values for name, values in getattr(begun, part).state_dict().items() if "class_dir" not in name}
+        assert all(torch.equal(values, getattr(known, part).state_dict()[name]) for name, values in taken.items())
+    directions, old = (one.heads.second.class_directions for one in (begun, known))
+    new = fresh.heads.second.class_directions
+    assert begun.heads.second.projection is None
+    torch.testing.assert_close(directions, torch.stack([new[0], old[0], old[2], new[3], old[3]]), rtol=0, atol=0)
+
+
+def test_a_detector_of_other_sizes_cannot_be_begun_with(tmp_path: Path) -> None:
+    recipe = tiny_recipe()
+    export_model(tmp_path, a_shaken_detector(recipe), recipe, {"classes": ["cat", "dog", "emu"]})
+    with pytest.raises(TrainingError, match=r"built otherwise than the recipe says"):
+        take_over(Detector(tiny_recipe(embedding=16), 3), ["cat", "dog", "emu"], tmp_path)
 
 
 def test_graphs_without_names_are_refused(tmp_path: Path) -> None:

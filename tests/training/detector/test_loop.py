@@ -16,6 +16,7 @@ from tag2box.progress import Report, silent
 from tag2box.training.detector import loop
 from tag2box.training.detector.assembly import Detector
 from tag2box.training.detector.examples import Examples
+from tag2box.training.detector.export import export_model
 from tag2box.training.detector.loop import drawn_rows, epoch_rows, train_detector
 from tag2box.training.detector.recipe import Recipe
 from tag2box.training.detector.run import JOURNAL_NAME, read_journal
@@ -125,6 +126,20 @@ def test_how_often_is_saved_may_change_but_nothing_else(tmp_path: Path, examples
     fewer = Examples(examples.classes, examples.items[1:])
     with pytest.raises(TrainingError, match="belongs to another run"):
         train_detector(tmp_path, tiny_recipe(steps=2), fewer, silent)
+
+
+def test_a_run_begins_with_a_model(tmp_path: Path, examples: Examples) -> None:
+    """With next to no learning rate it ends there; and a run that began elsewhere is another one."""
+    begin_with, recipe = tmp_path / "model", tiny_recipe(steps=1, learning_rate=1e-12, weight_decay=0.0)
+    known = train_detector(_folder(tmp_path, "known"), tiny_recipe(steps=3), examples, silent)
+    with torch.no_grad():  # an exporter leaves out what adds nothing
+        known.heads.first.level_scale.copy_(torch.tensor([0.1, 0.2, 0.3, 0.4]))
+    export_model(begin_with, known, tiny_recipe(), {"classes": list(examples.classes)})
+    ended = weights_of(train_detector(_folder(tmp_path, "begun"), recipe, examples, silent, begin_with=begin_with))
+    for name, values in weights_of(known).items():
+        torch.testing.assert_close(ended[name], values, rtol=0, atol=1e-9)
+    with pytest.raises(TrainingError, match="belongs to another run"):
+        train_detector(tmp_path / "begun", recipe, examples, silent)
 
 
 def test_a_loss_that_is_no_number_ends_the_run(

@@ -15,7 +15,7 @@ import torch
 from onnx import numpy_helper
 from torch import Tensor, nn
 
-from tag2box.errors import TrainingError
+from tag2box.errors import TrainingError, reason_of
 from tag2box.extract import BOX_GRAPH, CARD_NAME, PHOTO_GRAPH, Card, read_card, write_card
 from tag2box.files import replacing
 from tag2box.training.detector.assembly import Detector
@@ -106,12 +106,33 @@ def load_exported(folder: Path) -> Detector:
     if missing:
         raise TrainingError(
             f"the graphs in {folder} have no weights {missing[0]} (and {len(missing) - 1} more).",
-            "a model of EfficientNet-Lite0, whose weights stand in its graphs as they were learned",
-            "give the model that ships, or another of that backbone.",
+            "a model whose weights stand in its graphs as they were learned",
+            "give the folder `model` of a training run.",
         )
     for part, module in parts.items():
         module.load_state_dict({name: found[f"{part}.{name}"] for name in module.state_dict()})
     return detector.eval()
+
+
+def take_over(detector: Detector, classes: Sequence[str], folder: Path) -> None:
+    """Give a detector of these classes the weights of the one in ``folder``; what that never learned stays random."""
+    known, learned = load_exported(folder), list(read_card(folder).trained_on["classes"])
+    directions = detector.heads.second.class_directions.detach().clone()
+    known_directions = known.heads.second.class_directions.detach()
+    known.heads.second.projection = None  # it is fitted when all is learned
+    try:
+        detector.backbone.load_state_dict(known.backbone.state_dict())
+        for place, label in enumerate(classes):
+            if label in learned:
+                directions[place] = known_directions[learned.index(label)]
+        directions[-1] = known_directions[-1]  # none of them
+        detector.heads.load_state_dict(known.heads.state_dict() | {"second.class_directions": directions})
+    except RuntimeError as error:
+        raise TrainingError(
+            f"the model in {folder} is built otherwise than the recipe says: {reason_of(error).splitlines()[-1].strip()}",
+            "a model of the same backbone, with layers of the same sizes",
+            "give such a model, or the recipe that it was trained by.",
+        ) from error
 
 
 def _photo_weights(path: Path, wanted: Mapping[str, Tensor]) -> dict[str, Tensor]:

@@ -21,9 +21,11 @@ import torch
 from torch import Tensor, nn
 
 from tag2box.errors import TrainingError
+from tag2box.extract import read_card
 from tag2box.progress import Report
 from tag2box.training.detector.assembly import Detector
 from tag2box.training.detector.examples import Examples, draw_example
+from tag2box.training.detector.export import take_over
 from tag2box.training.detector.network import CPU, Descriptions, Proposals, locations
 from tag2box.training.detector.objectives import (
     SMALLEST,
@@ -62,18 +64,31 @@ class Batch(NamedTuple):
 
 
 def train_detector(
-    folder: Path, recipe: Recipe, examples: Examples, report: Report, device: torch.device = CPU
+    folder: Path,
+    recipe: Recipe,
+    examples: Examples,
+    report: Report,
+    device: torch.device = CPU,
+    begin_with: Path | None = None,
 ) -> Detector:
-    """The trained detector; the run lives in ``folder`` and goes on there after an interruption, on any device."""
+    """The trained detector; the run lives in ``folder`` and goes on there after an interruption, on any device.
+
+    ``begin_with`` is the folder of a model whose weights it begins with; its backbone is still drawn to where that of
+    the recipe began.
+    """
     with device if device != CPU else nullcontext():  # whatever is made on the way is made there
-        return _train(folder, recipe, examples, report, device).to(CPU).eval()
+        return _train(folder, recipe, examples, report, device, begin_with).to(CPU).eval()
 
 
-def _train(folder: Path, recipe: Recipe, examples: Examples, report: Report, device: torch.device) -> Detector:
+def _train(
+    folder: Path, recipe: Recipe, examples: Examples, report: Report, device: torch.device, begin_with: Path | None
+) -> Detector:
     detector = Detector(recipe, len(examples.classes))
     beginning = [weights.detach().clone() for weights in detector.learned_backbone]
+    if begin_with is not None:
+        take_over(detector, examples.classes, begin_with)
     optimizer = _optimizer(detector, recipe)
-    checkpoint, identity = folder / CHECKPOINT_NAME, run_identity(recipe, examples)
+    checkpoint, identity = folder / CHECKPOINT_NAME, run_identity(recipe, examples, begin_with)
     done = load_checkpoint(checkpoint, detector, optimizer, identity)
     with joined_workers() as workers, Journal(folder, done, writes=workers.writes) as journal:
         start = time.monotonic()
@@ -89,13 +104,14 @@ def _train(folder: Path, recipe: Recipe, examples: Examples, report: Report, dev
     return detector
 
 
-def run_identity(recipe: Recipe, examples: Examples) -> str:
+def run_identity(recipe: Recipe, examples: Examples, begin_with: Path | None = None) -> str:
     """A hash of all that decides what a step does."""
     photos = [
         [item.path.name, item.boxes.tolist(), item.labels.tolist(), item.ignored.tolist(), item.complete]
         for item in examples.items
     ]
-    known = json.dumps([recipe.to_json() | dict.fromkeys(OF_NO_STEP, 0), examples.classes, photos])
+    began = [] if begin_with is None else [read_card(begin_with).hashes]
+    known = json.dumps([recipe.to_json() | dict.fromkeys(OF_NO_STEP, 0), examples.classes, photos, *began])
     return hashlib.sha256(known.encode()).hexdigest()
 
 

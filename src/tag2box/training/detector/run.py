@@ -13,6 +13,7 @@ from safetensors.torch import save_file
 from torch import Tensor, nn
 
 from tag2box.errors import TrainingError
+from tag2box.extract import read_card
 from tag2box.files import replacing, write_json
 from tag2box.training.detector.assembly import Detector
 from tag2box.training.detector.examples import Examples
@@ -27,31 +28,37 @@ CHECKPOINT_NAME = "checkpoint.safetensors"
 JOURNAL_NAME = "losses.jsonl"
 
 
-def begin_training(folder: Path, recipe: Recipe, examples: Examples) -> None:
+def begin_training(folder: Path, recipe: Recipe, examples: Examples, begin_with: Path | None = None) -> None:
     """Make the folder and write down what is trained on what; a run that goes on stays what it was."""
     if not is_first_worker() or (folder / CHECKPOINT_NAME).exists():
         return
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        write_json(folder / TRAINING_NAME, {"recipe": recipe.to_json(), "trained_on": trained_on(examples)})
+        write_json(folder / TRAINING_NAME, {"recipe": recipe.to_json(), "trained_on": trained_on(examples, begin_with)})
     except OSError as error:
         raise TrainingError(
             f"the folder {folder} cannot be written: {error.strerror}.", "a folder to write to", "choose another one."
         ) from error
 
 
-def finish_training(folder: Path, detector: Detector, recipe: Recipe, examples: Examples) -> None:
+def finish_training(
+    folder: Path, detector: Detector, recipe: Recipe, examples: Examples, begin_with: Path | None = None
+) -> None:
     """Draw the losses and export the model."""
     if not is_first_worker():
         return
     draw_losses(folder / "losses.png", read_journal(folder / JOURNAL_NAME))
-    export_model(folder / MODEL_NAME, detector, recipe, trained_on(examples))
+    export_model(folder / MODEL_NAME, detector, recipe, trained_on(examples, begin_with))
 
 
-def trained_on(examples: Examples) -> dict[str, object]:
-    """What a card says of the data."""
+def trained_on(examples: Examples, begin_with: Path | None = None) -> dict[str, object]:
+    """What a card says of the data, and of the model that it was seen by first."""
     objects = sum(len(example.boxes) for example in examples.items)
-    return {"classes": list(examples.classes), "photos": len(examples), "objects": objects}
+    known: dict[str, object] = {"classes": list(examples.classes), "photos": len(examples), "objects": objects}
+    if begin_with is not None:
+        began = read_card(begin_with)
+        known["began_with"] = {"recipe": began.recipe, "trained_on": began.trained_on, "hashes": began.hashes}
+    return known
 
 
 @final
