@@ -18,6 +18,12 @@ KINDS = ("any processor", "AVX2", "AVX-512")
 _INT, _LONG, _NUMBER, _POINTER = ctypes.c_int, ctypes.c_int64, ctypes.c_double, ctypes.c_void_p
 
 
+def address(array: npt.NDArray[Any]) -> int:
+    """Where an array begins in memory; numpy's own ``ctypes.data`` takes as long as a photo of EM."""
+    place: int = array.__array_interface__["data"][0]
+    return place
+
+
 @final
 class Compiled:
     """Calls into the library; arrays must have the dtypes that rows.c names, and lie in one piece."""
@@ -32,6 +38,8 @@ class Compiled:
             *(_INT, _LONG, _POINTER, _POINTER, _POINTER, _LONG, _POINTER, _POINTER, _LONG),
             *(_NUMBER, _NUMBER, _NUMBER, _POINTER, _POINTER, _POINTER, _POINTER, _POINTER),
         ]
+        self._room_for = library.room_for
+        self._room_for.argtypes, self._room_for.restype = [_LONG], _LONG
         for function in (self._widen, self._dots, self._expect):
             function.restype = None
 
@@ -42,14 +50,18 @@ class Compiled:
     def widen(self, rows: Halves) -> npt.NDArray[np.float32]:
         """The same numbers as float32."""
         wide = np.empty(rows.shape, dtype=np.float32)
-        self._widen(self.kind, rows.ctypes.data, rows.size, wide.ctypes.data)
+        self._widen(self.kind, address(rows), rows.size, address(wide))
         return wide
 
     def dots(self, rows: Halves, vector: npt.NDArray[np.float32]) -> npt.NDArray[np.float64]:
         """(n,) products of the rows (n, d) with a vector (d,)."""
         products = np.empty(len(rows))
-        self._dots(self.kind, rows.ctypes.data, len(rows), vector.ctypes.data, rows.shape[1], products.ctypes.data)
+        self._dots(self.kind, address(rows), len(rows), address(vector), rows.shape[1], address(products))
         return products
+
+    def room_for(self, dimension: int) -> int:
+        """How many floats ``expect`` needs room for."""
+        return int(self._room_for(dimension))
 
     def expect(self, photos: int, *arguments: Any) -> None:
         """What rows.c says of it; places in memory stand for arrays."""

@@ -23,39 +23,40 @@ TARGET static void NAME(widen)(const half *from, int64_t count, float *to) {
     for (; j < count; j++) to[j] = from_half(from[j]);
 }
 
-TARGET static inline double NAME(dot)(const half *row, const float *vector, int64_t d) {
-    NAME(lanes) sum = {0};
-    int64_t j = 0;
-    for (; j + LANES <= d; j += LANES) sum += NAME(load)(row + j) * *(const NAME(lanes) *)(vector + j);
-    float total = NAME(total)(&sum);
-    for (; j < d; j++) total += from_half(row[j]) * vector[j];
-    return total;
-}
-
-/* Four rows at once read the vector once; those after the next four are asked for meanwhile. */
-TARGET static inline void NAME(four_dots)(const half *rows, const float *vector, int64_t d, double *to) {
-    const half *row1 = rows + d, *row2 = rows + 2 * d, *row3 = rows + 3 * d;
-    NAME(lanes) sums[4] = {{0}, {0}, {0}, {0}};
+/* A block of rows with the vector, which is read once; the rows of the next block are asked for meanwhile. Where there is
+   room in `wide`, the rows are left there as floats, `padded(d)` from one to the next. */
+TARGET static inline void NAME(block_dots)(const half *const *rows, const float *vector, int64_t d, float *wide, double *to) {
+    NAME(lanes) sums[BLOCK] = {{0}};
     int64_t j = 0;
     for (; j + LANES <= d; j += LANES) {
         NAME(lanes) part = *(const NAME(lanes) *)(vector + j);
-        for (int ahead = 0; ahead < 4 * LANES; ahead += 32) __builtin_prefetch(rows + 8 * d + 4 * j + ahead);
-        sums[0] += NAME(load)(rows + j) * part;
-        sums[1] += NAME(load)(row1 + j) * part;
-        sums[2] += NAME(load)(row2 + j) * part;
-        sums[3] += NAME(load)(row3 + j) * part;
+        for (int ahead = 0; ahead < BLOCK * LANES; ahead += 32) __builtin_prefetch(rows[0] + BLOCK * (d + j) + ahead);
+#pragma GCC unroll 8
+        for (int row = 0; row < BLOCK; row++) {
+            NAME(lanes) values = NAME(load)(rows[row] + j);
+            if (wide) *(NAME(lanes) *)(wide + row * padded(d) + j) = values;
+            sums[row] += values * part;
+        }
     }
-    for (int row = 0; row < 4; row++) {
+    for (int row = 0; row < BLOCK; row++) {
         float total = NAME(total)(&sums[row]);
-        for (int64_t rest = j; rest < d; rest++) total += from_half(rows[row * d + rest]) * vector[rest];
+        for (int64_t rest = j; rest < d; rest++) {
+            float value = from_half(rows[row][rest]);
+            if (wide) wide[row * padded(d) + rest] = value;
+            total += value * vector[rest];
+        }
         to[row] = total;
     }
 }
 
 TARGET static void NAME(dots)(const half *rows, int64_t n, const float *vector, int64_t d, double *to) {
-    int64_t row = 0;
-    for (; row + 4 <= n; row += 4) NAME(four_dots)(rows + row * d, vector, d, to + row);
-    for (; row < n; row++) to[row] = NAME(dot)(rows + row * d, vector, d);
+    const half *some[BLOCK];
+    double found[BLOCK];
+    for (int64_t first = 0; first < n; first += BLOCK) {
+        int count = block_of(some, rows, first, n, d);
+        NAME(block_dots)(some, vector, d, 0, found);
+        memcpy(to + first, found, count * sizeof *found);
+    }
 }
 
 /* exp(x - peak) for x <= peak: to a power of two and a remainder, and a Taylor sum of the remainder. */
@@ -75,27 +76,17 @@ TARGET static void NAME(exponentials)(double *x, int64_t n, double peak) {
     }
 }
 
-TARGET static inline void NAME(add_four)(float *to, const half *rows, const float *weights, int64_t d) {
+/* to += the sum of a block of rows, each times its weight. */
+TARGET static inline void NAME(add_block)(float *to, const float *wide, const float *weights, int64_t d) {
     int64_t j = 0;
     for (; j + LANES <= d; j += LANES) {
-        NAME(lanes) sum;
-        memcpy(&sum, to + j, sizeof sum);
-        for (int row = 0; row < 4; row++) sum += weights[row] * NAME(load)(rows + row * d + j);
-        memcpy(to + j, &sum, sizeof sum);
+        NAME(lanes) sum = *(const NAME(lanes) *)(to + j);
+#pragma GCC unroll 8
+        for (int row = 0; row < BLOCK; row++) sum += weights[row] * *(const NAME(lanes) *)(wide + row * padded(d) + j);
+        *(NAME(lanes) *)(to + j) = sum;
     }
     for (; j < d; j++)
-        for (int row = 0; row < 4; row++) to[j] += weights[row] * from_half(rows[row * d + j]);
-}
-
-TARGET static inline void NAME(add)(float *to, const half *row, float weight, int64_t d) {
-    int64_t j = 0;
-    for (; j + LANES <= d; j += LANES) {
-        NAME(lanes) sum;
-        memcpy(&sum, to + j, sizeof sum);
-        sum += weight * NAME(load)(row + j);
-        memcpy(to + j, &sum, sizeof sum);
-    }
-    for (; j < d; j++) to[j] += weight * from_half(row[j]);
+        for (int row = 0; row < BLOCK; row++) to[j] += weights[row] * wide[row * padded(d) + j];
 }
 
 /* One photo, read once: the softmax goes by the highest evidence so far, and what was summed up before is scaled down
@@ -105,18 +96,19 @@ TARGET static double NAME(expect_one)(const half *rows, int64_t n, const Looking
                                       float *sum, double *totals) {
     const float *own = coefficients, *center = own + apart, *mean = center + apart;
     const int64_t d = at->d;
+    const half *some[BLOCK];
+    float *wide = sum + padded(d);
     double peak = -INFINITY, mass = 0.0, center_sum = 0.0, mean_sum = 0.0;
     memset(sum, 0, d * sizeof *sum);
     *best = 0;
-    for (int64_t first = 0; first < n; first += 4) {
-        const half *some = rows + first * d;
-        const int count = n - first < 4 ? (int)(n - first) : 4;
-        double shares[4] = {-INFINITY, -INFINITY, -INFINITY, -INFINITY}, highest = peak;
-        float factors[4] = {0.0f, 0.0f, 0.0f, 0.0f};
-        if (count == 4) NAME(four_dots)(some, at->vector, d, shares);
+    for (int64_t first = 0; first < n; first += BLOCK) {
+        const int count = block_of(some, rows, first, n, d);
+        double shares[BLOCK], highest = peak;
+        float factors[BLOCK] = {0.0f};
+        NAME(block_dots)(some, at->vector, d, wide, shares);
+        for (int row = count; row < BLOCK; row++) shares[row] = -INFINITY;
         for (int row = 0; row < count; row++) {
             int64_t r = first + row;
-            if (count < 4) shares[row] = NAME(dot)(some + row * d, at->vector, d);
             double cosine = own[r] * shares[row] - center[r] * at->center_part - mean[r] * at->mean_part;
             weights[r] = shares[row] = at->factor * cosine + evidence[r];
             if (shares[row] > highest) highest = shares[row], *best = r;
@@ -128,7 +120,7 @@ TARGET static double NAME(expect_one)(const half *rows, int64_t n, const Looking
             mass *= scale, center_sum *= scale, mean_sum *= scale;
             peak = highest;
         }
-        NAME(exponentials)(shares, 4, peak);
+        NAME(exponentials)(shares, BLOCK, peak);
         int matters = 0;
         for (int row = 0; row < count; row++) {
             mass += shares[row];
@@ -137,8 +129,7 @@ TARGET static double NAME(expect_one)(const half *rows, int64_t n, const Looking
             factors[row] = (float)(shares[row] * own[first + row]);
             matters |= shares[row] > TOO_LITTLE;
         }
-        if (matters && count == 4) NAME(add_four)(sum, some, factors, d);
-        for (int row = 0; matters && count < 4 && row < count; row++) NAME(add)(sum, some + row * d, factors[row], d);
+        if (matters) NAME(add_block)(sum, wide, factors, d);
     }
     if (peak == -INFINITY) {
         memset(weights, 0, n * sizeof *weights);

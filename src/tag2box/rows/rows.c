@@ -11,6 +11,9 @@
 #define LOWEST -700.0      /* exp of less is nothing */
 #define TOO_LITTLE 1e-11   /* of the highest weight: a thousand such rows are less than the rounding of the sum */
 
+#define BLOCK 8            /* rows that are looked at together */
+#define LINE 16            /* floats in a line of the cache */
+
 typedef uint16_t half;
 #define FLOATS(count) __attribute__((vector_size(4 * count), aligned(4))) float
 
@@ -34,6 +37,16 @@ static float from_half(half bits) {
     wide |= sign;
     memcpy(&value, &wide, sizeof value);
     return value;
+}
+
+/* Floats from one row to the next where rows are kept: each begins with a line of the cache. */
+static int64_t padded(int64_t d) { return (d + LINE - 1) / LINE * LINE; }
+
+/* The rows from `first` on, a block of them; where there are fewer left, the last one again. How many there are. */
+static int block_of(const half **some, const half *rows, int64_t first, int64_t n, int64_t d) {
+    const int64_t left = n - first;
+    for (int row = 0; row < BLOCK; row++) some[row] = rows + (first + (row < left ? row : left - 1)) * d;
+    return left < BLOCK ? (int)left : BLOCK;
 }
 
 #define TARGET
@@ -97,6 +110,9 @@ int kind_of_processor(void) {
 int kind_of_processor(void) { return 0; }
 #endif
 
+/* How many floats expect() needs room for: a sum and a block of rows, from the next line of the cache on. */
+int64_t room_for(int64_t d) { return LINE + padded(d) * (1 + BLOCK); }
+
 void widen(int kind, const half *from, int64_t count, float *to) {
 #define CALL(suffix) widen_##suffix(from, count, to)
     FOR_THIS_KIND(kind, CALL);
@@ -117,11 +133,12 @@ void dots(int kind, const half *rows, int64_t n, const float *vector, int64_t d,
      weight = softmax within the photo of factor * cosine + evidence
 
    best[i] is the photo's first row of the highest weight, 0 if all its evidence is -INFINITY; and to the totals is added: sum of weight * own * row (d numbers), of weight * center, of weight * mean.
-   `sum` is room for d floats. */
+   `room` has place for as many floats as room_for(d) says. */
 void expect(int kind, int64_t photos, const half *const *rows, const int64_t *offsets, const float *coefficients,
             int64_t apart, const double *evidence, const float *vector, int64_t d, double factor, double center_part,
-            double mean_part, double *weights, int64_t *best, double *log_sums, float *sum, double *totals) {
+            double mean_part, double *weights, int64_t *best, double *log_sums, float *room, double *totals) {
     Looking at = {vector, d, factor, center_part, mean_part};
+    float *sum = (float *)(((uintptr_t)room + 4 * LINE - 1) / (4 * LINE) * (4 * LINE));
     for (int64_t i = 0; i < photos; i++) {
         int64_t first = offsets[i], n = offsets[i + 1] - first;
 #define CALL(suffix)                                                                                               \

@@ -128,8 +128,9 @@ def take_over(detector: Detector, classes: Sequence[str], folder: Path) -> None:
         directions[-1] = known_directions[-1]  # none of them
         detector.heads.load_state_dict(known.heads.state_dict() | {"second.class_directions": directions})
     except RuntimeError as error:
+        reason = reason_of(error).splitlines()[-1].strip()
         raise TrainingError(
-            f"the model in {folder} is built otherwise than the recipe says: {reason_of(error).splitlines()[-1].strip()}",
+            f"the model in {folder} is built otherwise than the recipe says: {reason}",
             "a model of the same backbone, with layers of the same sizes",
             "give such a model, or the recipe that it was trained by.",
         ) from error
