@@ -11,15 +11,16 @@ from rich.console import Console
 
 from tag2box.cli.arguments import DataFolder, DatasetFiles, FeatureFolder, SplitName, TruthFiles
 from tag2box.cli.terminal import plain_console, require_extra, step_progress
-from tag2box.data import held_out_classes, load_split, read_dataset
+from tag2box.data import Draws, held_out_classes, load_split, read_dataset
 from tag2box.data.splits import HELD_OUT_KINDS
 from tag2box.experiments.model_making import Making, make_model
+from tag2box.extract import read_card
 from tag2box.methods.localizers import VmfBackground
 from tag2box.model import save_knowledge
 from tag2box.store import FeatureStore
 from tag2box.training import fit_knowledge
 from tag2box.training.detector.recipe import Recipe, read_recipe
-from tag2box.training.objectness import PHOTOS, calibrate
+from tag2box.training.objectness import PHOTOS, calibrate, clean_images
 
 model_app = typer.Typer(help="Make models that the product opens.", no_args_is_help=True)
 
@@ -97,6 +98,31 @@ def background(
     shown = ", ".join(f"{kappa:.0f}" for kappa in kappas)
     console.print(f"{known.regions:,} regions of {known.images:,} images; concentration {shown}.")
     console.print(f"Wrote {output}.", soft_wrap=True)
+
+
+@model_app.command("quantise")
+def quantise(
+    detector: Annotated[Path, typer.Argument(help="Folder `model` of a training run.", show_default=False)],
+    datasets: Annotated[
+        list[Path], typer.Argument(help="Annotations of base photos, as tag2box train takes them.", show_default=False)
+    ],
+    output: Annotated[Path, typer.Option("-o", "--output", help="Folder to write to.", show_default=False)],
+) -> None:
+    """Let a detector compute with bytes: about twice as fast, where a processor has instructions for that.
+
+    Its features are others than before, so this comes before tag2box model make, for the detector and for its twin.
+    """
+    require_extra("train", "torch", "onnx", "onnxruntime")
+    from tag2box.training.detector import quantising
+
+    console, labelled = plain_console(), [read_dataset(path) for path in datasets]
+    images = clean_images(labelled, read_card(detector).trained_on["classes"])
+    photos = [image.path for image in Draws("quantise").sample(images, min(quantising.PHOTOS, len(images)))]
+    with step_progress("Looking at ranges", len(photos), console) as report:
+        quantising.quantise_model(detector, photos, output, report)
+    with step_progress("Calibrating objectness", PHOTOS, console) as report:
+        calibrate(output, labelled, report)
+    console.print(f"Wrote the detector to {output}.", soft_wrap=True, markup=False)
 
 
 @model_app.command("make")

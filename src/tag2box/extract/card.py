@@ -44,6 +44,8 @@ class Card:
     objectness_share: float = 0.0
     """How much of a cosine two further entries of a feature decide, which say how object-like its region is; 0 leaves
     them out"""
+    bits: int = 32
+    """Of the numbers that the first graph computes with"""
     metrics: dict[str, Any] = field(default_factory=dict)
     """Measured by ``tag2box measure``"""
 
@@ -125,7 +127,8 @@ def read_card(folder: Path) -> Card:
     try:
         content = json.loads((folder / CARD_NAME).read_text(encoding="utf-8"))
         rules = ProposalRules(**content["rules"] | {"looks": tuple(content["rules"]["looks"])})
-        known = {"fitted": False, "objectness_share": 0.0} | content  # cards from before these could be say nothing
+        usual = {"fitted": False, "objectness_share": 0.0, "bits": 32}  # cards from before these could be say nothing
+        known = usual | content
         known = {entry.name: known[entry.name] for entry in fields(Card)}
         card = Card(**known | {"rules": rules, "objectness": Objectness(**content["objectness"])})
         found = {name: file_hash(folder / name) for name in (PHOTO_GRAPH, BOX_GRAPH)}

@@ -32,6 +32,7 @@ from tag2box.extract.proposals import (
     inside_photo,
     whole_look,
 )
+from tag2box.rows import multiplies_bytes
 from tag2box.types import ProposalBag
 
 SHIPPED_MODEL = "lite0"
@@ -61,6 +62,8 @@ class OnnxGraph:
         options.intra_op_num_threads = threads
         options.inter_op_num_threads = 1
         options.add_session_config_entry("session.force_spinning_stop", "1")  # leave the cores to the other graph
+        if not multiplies_bytes():  # sums would overflow: what was meant to be bytes is computed with floats
+            options.add_session_config_entry("session.disable_quant_qdq", "1")
         try:
             source = graph if isinstance(graph, bytes) else str(graph)
             self._session = onnxruntime.InferenceSession(source, options, providers=["CPUExecutionProvider"])
@@ -237,12 +240,17 @@ class TwoGraphs:
         """What the second graph says of any boxes (n, 4), given in pixels of the full photo."""
         return self.describer.describe(seen.first, in_first_look(seen, boxes))
 
-    def _look(self, pixels: Pixels, side: int) -> Look:
+    def graph_input(self, pixels: Pixels, side: int) -> Arrays:
+        """A view whose longest side is ``side``, as the first graph takes it."""
         canvas = fitting_canvas(pixels) if self.card.fitted else (side, side)
-        said = self.photo_graph({"pixels": on_canvas(pixels, canvas)[None]})
-        said = {name: values[0] for name, values in said.items()}
+        return {"pixels": on_canvas(pixels, canvas)[None]}
+
+    def _look(self, pixels: Pixels, side: int) -> Look:
+        given = self.graph_input(pixels, side)
+        said = {name: values[0] for name, values in self.photo_graph(given).items()}
+        canvas_height, canvas_width = given["pixels"].shape[1:3]
         height, width = pixels.shape[:2]
-        return Look(canvas, height, width, said.pop("boxes"), said.pop("quality"), said)
+        return Look((canvas_height, canvas_width), height, width, said.pop("boxes"), said.pop("quality"), said)
 
 
 def open_extractor(folder: Path | None = None, *, regions: int = REGIONS, threads: int | None = None) -> TwoGraphs:

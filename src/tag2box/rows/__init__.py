@@ -1,6 +1,6 @@
 """Rows of features as a store has them, and products with them."""
 
-from tag2box.rows.compiled import KINDS, Compiled, compiled
+from tag2box.rows.compiled import KINDS, Compiled, compiled, multiplies_bytes
 from tag2box.rows.directions import NO_LENS, Directions, Landmarks, Lens, from_center, row_lengths
 from tag2box.rows.expecting import Expected, Known, Photos, Plane, RowSource, expect_in_numpy, softmax
 from tag2box.rows.products import Rows, along, one_blas_thread, product, widened
@@ -22,6 +22,7 @@ __all__ = [
     "compiled",
     "expect_in_numpy",
     "from_center",
+    "multiplies_bytes",
     "one_blas_thread",
     "product",
     "row_lengths",

@@ -38,6 +38,7 @@ class Compiled:
             *(_INT, _LONG, _POINTER, _POINTER, _POINTER, _LONG, _POINTER, _POINTER, _LONG),
             *(_NUMBER, _NUMBER, _NUMBER, _POINTER, _POINTER, _POINTER, _POINTER, _POINTER),
         ]
+        self.multiplies_bytes = bool(library.multiplies_bytes())
         self._room_for = library.room_for
         self._room_for.argtypes, self._room_for.restype = [_LONG], _LONG
         for function in (self._widen, self._dots, self._expect):
@@ -76,3 +77,9 @@ def compiled() -> Compiled | None:
         if path.exists():
             return Compiled(path)
     return None
+
+
+def multiplies_bytes() -> bool:
+    """Whether this processor is known to add up products of bytes without overflow."""
+    library = compiled()
+    return library is not None and library.multiplies_bytes

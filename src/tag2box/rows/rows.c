@@ -72,6 +72,7 @@ static inline lanes_anywhere load_anywhere(const half *from) {
 #undef NAME
 
 #if defined(__x86_64__)
+#include <cpuid.h>
 #include <immintrin.h>
 
 #define TARGET __attribute__((target("avx2,fma,f16c")))
@@ -105,9 +106,17 @@ int kind_of_processor(void) {
     if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq")) return 2;
     return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? 1 : 0;
 }
+
+/* Whether it adds up products of bytes without overflow: AVX512-VNNI or AVX-VNNI. */
+int multiplies_bytes(void) {
+    unsigned a, b, c, d;
+    if (__get_cpuid_count(7, 0, &a, &b, &c, &d) && c >> 11 & 1) return 1;
+    return __get_cpuid_count(7, 1, &a, &b, &c, &d) && a >> 4 & 1;
+}
 #else
 #define FOR_THIS_KIND(kind, call) call(anywhere)
 int kind_of_processor(void) { return 0; }
+int multiplies_bytes(void) { return 1; }
 #endif
 
 /* How many floats expect() needs room for: a sum and a block of rows, from the next line of the cache on. */
