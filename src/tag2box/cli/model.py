@@ -59,7 +59,7 @@ def train(
     classes = load_split(split)
     labelled = [read_dataset(path) for path in datasets]
     unseen = (*(held_out_classes(classes.base) if hold_out else ()), *(classes.novel if censored else ()))
-    examples = training_examples(labelled, classes.base, unseen)
+    examples = training_examples(labelled, classes.base, unseen, partial_files=settings.partial_files)
     console = Console(highlight=False, quiet=not is_first_worker())
     begin_training(output, settings, examples, begin_with)
     boxes = sum(len(example.boxes) for example in examples.items)

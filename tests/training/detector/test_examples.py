@@ -12,7 +12,7 @@ import pytest
 import torch
 from PIL import Image
 
-from tag2box.data import read_coco
+from tag2box.data import Dataset, read_coco
 from tag2box.errors import PhotoError, TrainingError
 from tag2box.extract.photos import GREY
 from tag2box.training.detector.examples import Example, Examples, draw_example, training_examples
@@ -136,15 +136,21 @@ def test_a_photo_is_complete_if_all_that_it_shows_is_known(tmp_path: Path, label
     assert draw_example(example, tiny_recipe(), np.random.default_rng(0))[1].complete is complete
 
 
-def test_photos_of_a_file_that_labels_fewer_classes_than_another_are_not_complete(tmp_path: Path) -> None:
+def test_photos_of_a_file_that_labels_fewer_classes_than_another_may_be_left_out(tmp_path: Path) -> None:
     """Where are its zebras? The novel class that one file has and the other lacks is nobody's concern."""
     both = []
     for name, objects in (("careless", [TRUCK]), ("careful", [TRUCK, ZEBRA])):
         (tmp_path / name).mkdir()
         both.append(read_coco(one_photo(tmp_path / name, objects)))
-    assert [item.complete for item in training_examples(both, ("zebra", "truck"), ()).items] == [False, True]
-    assert [item.complete for item in training_examples(both, ("truck",), ()).items] == [True, False]
-    assert [item.complete for item in training_examples(both[:1], ("zebra", "truck"), ()).items] == [True]
+
+    def complete(datasets: list[Dataset], *base: str, partial_files: bool = False) -> list[bool]:
+        return [item.complete for item in training_examples(datasets, base, (), partial_files=partial_files).items]
+
+    assert complete(both, "zebra", "truck") == [False, True]
+    assert complete(both, "zebra", "truck", partial_files=True) == [True, True]
+    assert complete(both, "truck") == [True, False]
+    assert complete(both, "truck", partial_files=True) == [True, False]
+    assert complete(both[:1], "zebra", "truck") == [True]
 
 
 def test_from_closer_a_part_of_the_photo_is_seen_and_boxes_are_cut_with_it(tmp_path: Path) -> None:

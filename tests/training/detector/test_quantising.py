@@ -50,6 +50,7 @@ def test_where_bytes_overflow_floats_say_the_same(
     with_floats = open_extractor(quantised).see_file(photos[0]).first.maps
     for name, values in with_bytes.items():
         assert np.corrcoef(values.ravel(), with_floats[name].ravel())[0, 1] > 0.999, name
+    assert not all(np.array_equal(values, with_floats[name]) for name, values in with_bytes.items())
 
 
 def test_weights_are_bytes_and_the_second_graph_is_the_same(tiny_model: Path, quantised: Path) -> None:

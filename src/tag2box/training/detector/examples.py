@@ -40,8 +40,7 @@ class Example:
     """(t,), places in the list of classes"""
     ignored: Array
     complete: bool
-    """Whether these are all objects that the photo shows, as far as its dataset knows: it labels every class, and no
-    other than these is there"""
+    """Whether these are all objects that the photo shows, as far as its dataset knows: no other than these is there"""
 
 
 @final
@@ -56,16 +55,21 @@ class Examples:
         return len(self.items)
 
 
-def training_examples(datasets: Sequence[Dataset], base: Collection[str], held_out: Collection[str]) -> Examples:
+def training_examples(
+    datasets: Sequence[Dataset], base: Collection[str], held_out: Collection[str], *, partial_files: bool = True
+) -> Examples:
     """Photos with at least one object of the base classes that are not held out; all else is as if unlabelled.
 
     A photo that shows a held-out class is left out as a whole: the detector must never see one, not even as background.
+    Without ``partial_files`` only photos of datasets that label every class can be complete.
     """
     classes = tuple(sorted(set(base) - set(held_out)))
     items = [
         example
         for dataset in datasets
-        for example in _examples(dataset.without(held_out), classes, labels_all=labels_all(dataset, datasets, base))
+        for example in _examples(
+            dataset.without(held_out), classes, labels_all=partial_files or labels_all(dataset, datasets, base)
+        )
     ]
     kept = tuple(item for item in items if len(item.boxes))
     if not kept:

@@ -70,6 +70,9 @@ class Recipe:
     learning_rate: float = 2e-3
     weight_decay: float = 1e-3
     warm_up: int = 200
+    partial_files: bool = True
+    """Whether photos of files that do not label every class count as photos whose objects are all known, if they show
+    no other class: what they call nothing is sometimes wrong, and worth more than none (decision 9)"""
     complete_repeats: int = 1
     """How often in an epoch a photo is seen whose objects are all known: only these teach what is nothing"""
     zoom: float = 1.25
