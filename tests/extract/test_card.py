@@ -85,7 +85,7 @@ def test_new_figures_join_those_that_are_there_and_change_nothing_else(folder: P
     assert replace(after, metrics={}) == before
 
 
-LATER = ("fitted", "objectness_share")
+LATER = ("fitted", "objectness_share", "bits")
 
 
 def test_a_card_from_before_says_nothing_of_what_came_later(folder: Path) -> None:
