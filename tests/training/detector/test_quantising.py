@@ -92,6 +92,16 @@ def test_bytes_are_not_quantised_again(quantised: Path, photos: list[Path], tmp_
     assert not (tmp_path / "again").exists()
 
 
+def test_without_photos_or_over_itself_nothing_is_written(tiny_model: Path, photos: list[Path], tmp_path: Path) -> None:
+    before = (tiny_model / PHOTO_GRAPH).read_bytes()
+    with pytest.raises(TrainingError, match="no photo"):
+        quantise_model(tiny_model, [], tmp_path / "none", silent)
+    with pytest.raises(TrainingError, match="it would be overwritten"):
+        quantise_model(tiny_model, photos, tiny_model, silent)
+    assert not (tmp_path / "none").exists()
+    assert (tiny_model / PHOTO_GRAPH).read_bytes() == before
+
+
 def test_the_command(
     tiny_model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -38,12 +38,7 @@ def quantise_model(model: Path, photos: Sequence[Path], output: Path, report: Re
     The second graph is copied: what it does is mostly done with numbers that no weight is among.
     """
     extractor = open_extractor(model)
-    if any(node.op_type == QUANTISED for node in onnx.load(model / PHOTO_GRAPH).graph.node):
-        raise TrainingError(
-            f"the model in {model} computes with bytes already.",
-            "a model as tag2box train writes it",
-            "give the folder `model` of a training run.",
-        )
+    _require_quantisable(model, photos, output)
     output.mkdir(parents=True, exist_ok=True)
     with TemporaryDirectory() as scratch, replacing(output / PHOTO_GRAPH) as fresh:
         prepared = Path(scratch) / PHOTO_GRAPH
@@ -63,6 +58,21 @@ def quantise_model(model: Path, photos: Sequence[Path], output: Path, report: Re
         copyfile(model / BOX_GRAPH, fresh)
     hashes = {name: file_hash(output / name) for name in (PHOTO_GRAPH, BOX_GRAPH)}
     write_card(output / CARD_NAME, replace(extractor.card, hashes=hashes, bits=BITS))
+
+
+def _require_quantisable(model: Path, photos: Sequence[Path], output: Path) -> None:
+    if not photos or output.resolve() == model.resolve():
+        raise TrainingError(
+            f"the model in {model} cannot be turned into bytes: {'it would be overwritten' if photos else 'no photo'}.",
+            "photos of the trained classes without any other, and a folder of its own for what is written",
+            "give the annotations that it was trained with, and another folder with -o.",
+        )
+    if any(node.op_type == QUANTISED for node in onnx.load(model / PHOTO_GRAPH).graph.node):
+        raise TrainingError(
+            f"the model in {model} computes with bytes already.",
+            "a model as tag2box train writes it",
+            "give the folder `model` of a training run.",
+        )
 
 
 @final
