@@ -103,9 +103,7 @@ def background(
 @model_app.command("quantise")
 def quantise(
     detector: Annotated[Path, typer.Argument(help="Folder `model` of a training run.", show_default=False)],
-    datasets: Annotated[
-        list[Path], typer.Argument(help="Annotations of base photos, as tag2box train takes them.", show_default=False)
-    ],
+    datasets: DatasetFiles,
     output: Annotated[Path, typer.Option("-o", "--output", help="Folder to write to.", show_default=False)],
 ) -> None:
     """Let a detector compute with bytes: about twice as fast, where a processor has instructions for that.

@@ -18,12 +18,6 @@ KINDS = ("any processor", "AVX2", "AVX-512")
 _INT, _LONG, _NUMBER, _POINTER = ctypes.c_int, ctypes.c_int64, ctypes.c_double, ctypes.c_void_p
 
 
-def address(array: npt.NDArray[Any]) -> int:
-    """Where an array begins in memory; numpy's own ``ctypes.data`` takes as long as a photo of EM."""
-    place: int = array.__array_interface__["data"][0]
-    return place
-
-
 @final
 class Compiled:
     """Calls into the library; arrays must have the dtypes that rows.c names, and lie in one piece."""
@@ -51,13 +45,13 @@ class Compiled:
     def widen(self, rows: Halves) -> npt.NDArray[np.float32]:
         """The same numbers as float32."""
         wide = np.empty(rows.shape, dtype=np.float32)
-        self._widen(self.kind, address(rows), rows.size, address(wide))
+        self._widen(self.kind, rows.ctypes.data, rows.size, wide.ctypes.data)
         return wide
 
     def dots(self, rows: Halves, vector: npt.NDArray[np.float32]) -> npt.NDArray[np.float64]:
         """(n,) products of the rows (n, d) with a vector (d,)."""
         products = np.empty(len(rows))
-        self._dots(self.kind, address(rows), len(rows), address(vector), rows.shape[1], address(products))
+        self._dots(self.kind, rows.ctypes.data, len(rows), vector.ctypes.data, rows.shape[1], products.ctypes.data)
         return products
 
     def room_for(self, dimension: int) -> int:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, final
 import numpy as np
 
 from tag2box.arrays import Array, Float32s, Ints
-from tag2box.rows.compiled import Compiled, address, compiled
+from tag2box.rows.compiled import Compiled, compiled
 from tag2box.rows.products import Rows, product, widened
 
 TOGETHER = 32
@@ -115,8 +115,8 @@ class _Ready(NamedTuple):
             return cls([widened(some) for some in rows], known, np.empty(0, dtype=np.int64), [])
         offsets, coefficients, evidence = known
         known = Known(np.ascontiguousarray(offsets, dtype=np.int64), np.ascontiguousarray(coefficients), evidence)
-        pointers = np.array([address(some) for some in rows], dtype=np.int64)
-        return cls(rows, known, pointers, [address(array) for array in (pointers, *known)])
+        pointers = np.array([some.ctypes.data for some in rows], dtype=np.int64)
+        return cls(rows, known, pointers, [array.ctypes.data for array in (pointers, *known)])
 
 
 def _expect_compiled(library: Compiled, ready: _Ready, plane: Plane, factor: float) -> Expected:
@@ -125,12 +125,12 @@ def _expect_compiled(library: Compiled, ready: _Ready, plane: Plane, factor: flo
     narrow = np.empty(d + library.room_for(d), dtype=np.float32)  # the vector, and room
     narrow[:d] = plane.vector
     found = np.zeros(regions + photos + d + 2)
-    vector, weights = address(narrow), address(found)
+    vector, weights = narrow.ctypes.data, found.ctypes.data
     log_sums = weights + found.itemsize * regions
     totals, room = log_sums + found.itemsize * photos, vector + narrow.itemsize * d
     best = np.empty(photos, dtype=np.int64)
     along = vector, d, factor, plane.center_part, plane.mean_part
-    answers = weights, address(best), log_sums, room, totals
+    answers = weights, best.ctypes.data, log_sums, room, totals
     library.expect(photos, pointers, offsets, coefficients, regions, evidence, *along, *answers)
     return Expected(found[:regions], best, found[regions : regions + photos], found[regions + photos :])
 

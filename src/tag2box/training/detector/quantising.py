@@ -16,7 +16,6 @@ from tempfile import TemporaryDirectory
 from typing import Any, final
 
 import numpy.typing as npt
-import onnx
 from onnxruntime.quantization import CalibrationDataReader, QuantFormat, QuantType, quantize_static
 from onnxruntime.quantization.shape_inference import quant_pre_process
 
@@ -29,7 +28,6 @@ from tag2box.progress import Report
 PHOTOS = 100
 """More would move the ranges by less than one photo does."""
 BITS = 8
-QUANTISED = "QuantizeLinear"
 
 
 def quantise_model(model: Path, photos: Sequence[Path], output: Path, report: Report) -> None:
@@ -38,7 +36,7 @@ def quantise_model(model: Path, photos: Sequence[Path], output: Path, report: Re
     The second graph is copied: what it does is mostly done with numbers that no weight is among.
     """
     extractor = open_extractor(model)
-    _require_quantisable(model, photos, output)
+    _require_quantisable(extractor, photos, output)
     output.mkdir(parents=True, exist_ok=True)
     with TemporaryDirectory() as scratch, replacing(output / PHOTO_GRAPH) as fresh:
         prepared = Path(scratch) / PHOTO_GRAPH
@@ -60,14 +58,15 @@ def quantise_model(model: Path, photos: Sequence[Path], output: Path, report: Re
     write_card(output / CARD_NAME, replace(extractor.card, hashes=hashes, bits=BITS))
 
 
-def _require_quantisable(model: Path, photos: Sequence[Path], output: Path) -> None:
+def _require_quantisable(extractor: TwoGraphs, photos: Sequence[Path], output: Path) -> None:
+    model = extractor.folder
     if not photos or output.resolve() == model.resolve():
         raise TrainingError(
             f"the model in {model} cannot be turned into bytes: {'it would be overwritten' if photos else 'no photo'}.",
             "photos of the trained classes without any other, and a folder of its own for what is written",
             "give the annotations that it was trained with, and another folder with -o.",
         )
-    if any(node.op_type == QUANTISED for node in onnx.load(model / PHOTO_GRAPH).graph.node):
+    if extractor.card.bits == BITS:
         raise TrainingError(
             f"the model in {model} computes with bytes already.",
             "a model as tag2box train writes it",
