@@ -30,7 +30,14 @@ def tiny_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     from tag2box.training.detector.export import export_model
     from tag2box.training.detector.recipe import Recipe
 
-    recipe = Recipe(backbone_weights="random", image_size=96, channels=16, region_channels=16, embedding=8)
+    recipe = Recipe(
+        backbone_weights="random",
+        image_size=96,
+        channels=16,
+        region_channels=16,
+        embedding=8,
+        objectness_share=0.0,
+    )
     folder = tmp_path_factory.mktemp("tiny") / "model"
     trained_on = {"classes": ["cat", "dog"], "photos": 0, "objects": 0}
     export_model(folder, Detector(recipe, 2), recipe, trained_on)

@@ -45,6 +45,8 @@ TINY: dict[str, Any] = {
     "channels": 16,
     "region_channels": 16,
     "embedding": 8,
+    "core": False,
+    "objectness_share": 0.0,
     "steps": 8,
     "batch": 2,
     "regions": 12,

@@ -55,16 +55,17 @@ def test_centring_removes_what_all_share() -> None:
 def test_parts_are_at_length_one_and_seen_twice(tmp_path: Path, embedding: int) -> None:
     for name in (PHOTO_GRAPH, BOX_GRAPH):
         (tmp_path / name).write_bytes(b"never run")
-    features = np.random.default_rng(0).uniform(1.0, 2.0, size=(6, 3 + embedding))
+    features = np.random.default_rng(0).uniform(1.0, 2.0, size=(6, 3 + embedding + 3))
     parts = feature_parts(features, Card.of(tmp_path, 96, 3, embedding, {}, {}))
-    names = ["features", "backbone part", *(["embedding part"] if embedding else [])]
+    names = ["features", "backbone part", *(["embedding part"] if embedding else []), "core part"]
     assert list(parts) == [title for name in names for title in (name, f"{name}, centred")]
     for values in parts.values():
         np.testing.assert_allclose(np.linalg.norm(values, axis=1), 1.0)
     np.testing.assert_allclose(parts["backbone part"], unit(features[:, :3]))
     np.testing.assert_allclose(parts["backbone part, centred"], centered(parts["backbone part"]))
     if embedding:
-        np.testing.assert_allclose(parts["embedding part"], unit(features[:, 3:]))
+        np.testing.assert_allclose(parts["embedding part"], unit(features[:, 3:5]))
+    np.testing.assert_allclose(parts["core part"], unit(features[:, -3:]))
 
 
 def images(count: int) -> list[DatasetImage]:

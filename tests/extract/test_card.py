@@ -29,8 +29,9 @@ def test_every_rule_and_every_weight_changes_the_fingerprint() -> None:
     changed += [replace(CARD, hashes=HASHES | {name: "3" * 64}) for name in HASHES]
     changed.append(replace(CARD, hashes=dict(zip(HASHES, reversed(HASHES.values()), strict=True))))  # exchanged
     changed += [replace(CARD, image_size=352), replace(CARD, fitted=True), replace(CARD, objectness_share=0.1)]
+    changed.append(replace(CARD, core=True))
     fingerprints = [card.fingerprint for card in changed] + [CARD.fingerprint_of(REGIONS - 1)]
-    assert len(set(fingerprints)) == len(fingerprints) == 1 + 6 + 5 + 2 + 1 + 3 + 1
+    assert len(set(fingerprints)) == len(fingerprints) == 1 + 6 + 5 + 2 + 1 + 4 + 1
 
 
 def test_what_changes_no_bag_leaves_the_fingerprint() -> None:
@@ -85,7 +86,7 @@ def test_new_figures_join_those_that_are_there_and_change_nothing_else(folder: P
     assert replace(after, metrics={}) == before
 
 
-LATER = ("fitted", "objectness_share", "bits")
+LATER = ("fitted", "core", "objectness_share", "bits")
 
 
 def test_a_card_from_before_says_nothing_of_what_came_later(folder: Path) -> None:
@@ -97,6 +98,22 @@ def test_a_card_from_before_says_nothing_of_what_came_later(folder: Path) -> Non
     assert read_card(folder) == before
     assert (before.fitted, before.objectness_share, before.dimension) == (False, 0.0, 16)
     assert replace(before, objectness_share=0.2).dimension == 18
+
+
+def test_a_recipe_says_what_else_a_feature_tells_of(folder: Path) -> None:
+    told = CARD.recipe | {"core": True, "objectness_share": 0.2, "pooled": [4, 5]}
+    card = Card.of(folder, 320, 12, 4, told, CARD.trained_on)
+    assert (card.core, card.objectness_share, card.halvings) == (True, 0.2, (4, 5))
+    assert (card.described, card.dimension) == (28, 30)
+    without = replace(card, core=False)
+    assert (without.halvings, without.described, without.dimension) == ((), 16, 18)
+
+
+def test_cores_beside_projected_averages_are_refused(folder: Path) -> None:
+    card = replace(read_card(folder), core=True)
+    write_card(folder / CARD_NAME, replace(card, recipe=card.recipe | {"projected": 12}))
+    with pytest.raises(ModelError, match="wants the cores of regions described"):
+        read_card(folder)
 
 
 @pytest.mark.parametrize("name", [field.name for field in fields(Card) if field.name not in LATER])

@@ -124,6 +124,25 @@ def test_a_feature_can_say_how_object_like_its_region_is(extractor: TwoGraphs) -
     np.testing.assert_allclose(drawn.features[1], found.features[1], atol=1e-4)
 
 
+def test_a_feature_tells_of_the_core_of_its_region_as_all_looks_show_it(extractor: TwoGraphs) -> None:
+    """From the definition: the second graph's own averages under smaller boxes, each of length 1, added up."""
+    seen, plain = extractor.see_picture(noise(90, 200)), replace(extractor, card=replace(extractor.card, core=False))
+    assert plain.fingerprint != extractor.fingerprint
+    bag, pooled = extractor.bag(seen, "photo"), extractor.card.pooled
+    boxes = bag.boxes / seen.scale
+    margin = 0.225 * (boxes[:, 2:] - boxes[:, :2])
+    cores = np.concatenate([boxes[:, :2] + margin, boxes[:, 2:] - margin], axis=1).astype(np.float32)
+    total = np.zeros((len(bag), pooled))
+    for look in seen.looks:
+        said = extractor.describer.describe(look, cores * seen.enlargement(look)).features[:, :pooled]
+        total += said / np.linalg.norm(said, axis=1, keepdims=True)
+    total /= np.linalg.norm(total, axis=1, keepdims=True)
+    alone = plain.describe(seen, bag.boxes).features
+    alone /= np.linalg.norm(alone, axis=1, keepdims=True)
+    np.testing.assert_allclose(bag.features[:, :-pooled], 0.75**0.5 * alone, atol=1e-5)
+    np.testing.assert_allclose(bag.features[:, -pooled:], 0.25**0.5 * total, atol=2e-4)
+
+
 def test_an_extractor_cannot_be_changed(extractor: TwoGraphs) -> None:
     with pytest.raises(FrozenInstanceError):
         extractor.card = extractor.card  # type: ignore[misc]
@@ -133,11 +152,12 @@ def test_an_extractor_cannot_be_changed(extractor: TwoGraphs) -> None:
 
 
 def test_the_whole_image_weighs_its_parts_by_the_share(extractor: TwoGraphs) -> None:
-    """The embedding decides the share of a cosine that the recipe says, and the length is that of the pooled maps."""
+    """The embedding decides the share of a cosine that the recipe says, beside the core."""
     seen = extractor.see_picture(noise(90, 200))
     features = extractor.describe(seen, [[0, 0, 200, 90], [20, 10, 80, 60]]).features
-    lengths = np.linalg.norm(features, axis=1)
-    embedded = np.linalg.norm(features[:, extractor.card.pooled :], axis=1)
+    plain = features[:, : -extractor.card.pooled]  # without the core
+    lengths, embedded = (np.linalg.norm(part, axis=1) for part in (plain, plain[:, extractor.card.pooled :]))
+    np.testing.assert_allclose(lengths**2, 0.75 * np.linalg.norm(features, axis=1) ** 2, rtol=1e-4)
     np.testing.assert_allclose((embedded / lengths) ** 2, extractor.card.recipe["embedding_share"], rtol=1e-4)
 
 

@@ -85,7 +85,9 @@ def feature_parts(features: Array, card: Card) -> dict[str, Array]:
 def unit_parts(features: Array, card: Card) -> dict[str, Array]:
     """Features (n, d) and the parts that they are made of, each at length 1, by name."""
     parts = {"features": features, "backbone part": features[:, : card.pooled]}
-    parts |= {"embedding part": features[:, card.pooled : card.described]} if card.embedding else {}
+    told = card.pooled + card.embedding
+    parts |= {"embedding part": features[:, card.pooled : told]} if card.embedding else {}
+    parts |= {"core part": features[:, told : card.described]} if card.core else {}
     return {name: unit_rows(name, values)[0] for name, values in parts.items()}
 
 

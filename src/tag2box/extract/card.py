@@ -18,6 +18,8 @@ BOX_GRAPH = "boxes.onnx"
 CARD_NAME = "card.json"
 REGIONS = 300
 """Regions of a photo, beside the whole, unless another number is asked for."""
+OF_OLD_CARDS = {"fitted": False, "core": False, "objectness_share": 0.0, "bits": 32}
+"""What was so before a card could say it."""
 CODE_VERSION = 1
 """Of the code before, between and behind the graphs; it rises with every change of what a bag holds."""
 
@@ -41,6 +43,8 @@ class Card:
     objectness: Objectness = field(default_factory=Objectness)
     fitted: bool = False
     """Whether a photo's canvas is no larger than it has to be; else it is a square"""
+    core: bool = False
+    """Whether a feature also says what the middle of its region shows (12.8)"""
     objectness_share: float = 0.0
     """How much of a cosine two further entries of a feature decide, which say how object-like its region is; 0 leaves
     them out"""
@@ -61,7 +65,8 @@ class Card:
     ) -> Self:
         """The card of freshly exported graphs."""
         hashes = {name: file_hash(folder / name) for name in (PHOTO_GRAPH, BOX_GRAPH)}
-        return cls(image_size, pooled, embedding, hashes, recipe, trained_on)
+        said = {name: recipe[name] for name in ("core", "objectness_share") if name in recipe}
+        return cls(image_size, pooled, embedding, hashes, recipe, trained_on, **said)
 
     @property
     def dimension(self) -> int:
@@ -70,8 +75,13 @@ class Card:
 
     @property
     def described(self) -> int:
-        """Entries of a feature that the graphs describe a region by."""
-        return self.pooled + self.embedding
+        """Entries of a feature that say how its region looks: averages, embedding, averages of the core."""
+        return self.pooled + self.embedding + self.pooled * self.core
+
+    @property
+    def halvings(self) -> tuple[int, ...]:
+        """The maps that the core of a region is described by, by how often the input was halved for them."""
+        return tuple(self.recipe["pooled"]) if self.core else ()
 
     @property
     def sides(self) -> tuple[int, ...]:
@@ -97,6 +107,7 @@ class Card:
                 ("image_size", self.image_size, self.recipe.get("image_size")),
                 ("regions", regions, REGIONS),
                 ("fitted", self.fitted, False),
+                ("core", self.core, False),
                 ("objectness_share", self.objectness_share, 0.0),
             )
             if value != usual
@@ -127,8 +138,7 @@ def read_card(folder: Path) -> Card:
     try:
         content = json.loads((folder / CARD_NAME).read_text(encoding="utf-8"))
         rules = ProposalRules(**content["rules"] | {"looks": tuple(content["rules"]["looks"])})
-        usual = {"fitted": False, "objectness_share": 0.0, "bits": 32}  # cards from before these could be say nothing
-        known = usual | content
+        known = OF_OLD_CARDS | content
         known = {entry.name: known[entry.name] for entry in fields(Card)}
         card = Card(**known | {"rules": rules, "objectness": Objectness(**content["objectness"])})
         found = {name: file_hash(folder / name) for name in (PHOTO_GRAPH, BOX_GRAPH)}
@@ -138,6 +148,12 @@ def read_card(folder: Path) -> Card:
             f"a folder with {CARD_NAME}, {PHOTO_GRAPH} and {BOX_GRAPH}, as tag2box train writes it",
             "give the folder `model` of a training run.",
         ) from error
+    if card.core and card.recipe.get("projected"):
+        raise ModelError(
+            f"{folder / CARD_NAME} wants the cores of regions described, but its second graph projects averages.",
+            "core only with averages as they are (projected = 0 in the recipe)",
+            "set core to false.",
+        )
     if found != card.hashes:
         wrong = [name for name in found if found[name] != card.hashes.get(name)]
         raise ModelError(

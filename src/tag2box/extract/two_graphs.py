@@ -18,6 +18,7 @@ from PIL import Image
 
 from tag2box.arrays import Array, Float32s, require_number
 from tag2box.errors import ModelError, ShapeError, reason_of
+from tag2box.extract.averages import core_averages, with_core
 from tag2box.extract.card import BOX_GRAPH, PHOTO_GRAPH, REGIONS, Card, read_card
 from tag2box.extract.extractor import Extracted, Picture, Proposed, assembled
 from tag2box.extract.objectness import Candidates, Objectness, region_signals
@@ -99,10 +100,12 @@ class Descriptions:
 @final
 @dataclass(frozen=True, eq=False)
 class GraphDescriber:
-    """Describes boxes by the second graph, as the first look shows them."""
+    """Describes boxes by the second graph, as the first look shows them, and their cores by the maps of all looks."""
 
     graph: Graph
     dimension: int
+    halvings: tuple[int, ...]
+    """The maps that tell of cores (see ``MAPS``); none where nobody asks for them"""
 
     def describe(self, look: Look, boxes: Float32s) -> Descriptions:
         """Everything that the graph says of ``boxes`` (n, 4), in pixels of ``look``."""
@@ -110,9 +113,16 @@ class GraphDescriber:
         said = self.graph(look.maps | {"boxes": some})
         return Descriptions(**{name: values[: len(boxes)] for name, values in said.items()})
 
+    def described(self, seen: SeenPhoto, boxes: Float32s) -> Descriptions:
+        """Everything that is known of ``boxes`` (n, 4) in pixels of the first look."""
+        said = self.describe(seen.first, boxes)
+        if not self.halvings:
+            return said
+        return replace(said, features=with_core(said.features, core_averages(seen, boxes, self.halvings)))
+
     def features(self, seen: SeenPhoto, boxes: Float32s) -> Float32s:
         """(n, d), not yet of unit length, of ``boxes`` (n, 4) in pixels of the first look."""
-        return self.describe(seen.first, boxes).features
+        return self.described(seen, boxes).features
 
 
 @final
@@ -184,7 +194,7 @@ class TwoGraphs:
     @property
     def describer(self) -> GraphDescriber:
         """What says how boxes look."""
-        return GraphDescriber(self.box_graph, self.card.described)
+        return GraphDescriber(self.box_graph, self.card.described, self.card.halvings)
 
     @property
     def proposer(self) -> GraphProposer:
@@ -237,8 +247,8 @@ class TwoGraphs:
         return SeenPhoto(photo, tuple(map(self._look, photo.views, self.card.sides)))
 
     def describe(self, seen: SeenPhoto, boxes: npt.ArrayLike) -> Descriptions:
-        """What the second graph says of any boxes (n, 4), given in pixels of the full photo."""
-        return self.describer.describe(seen.first, in_first_look(seen, boxes))
+        """What is known of any boxes (n, 4), given in pixels of the full photo."""
+        return self.describer.described(seen, in_first_look(seen, boxes))
 
     def graph_input(self, pixels: Pixels, side: int) -> Arrays:
         """A view whose longest side is ``side``, as the first graph takes it."""

@@ -87,6 +87,8 @@ def test_values_of_the_wrong_type_are_named(key: str, value: Any) -> None:
         ("embedding", 0),
         ("embedding_share", -0.1),
         ("embedding_share", 1.0),
+        ("objectness_share", -0.1),
+        ("objectness_share", 1.0),
         ("zoom", 0.9),
         ("zoom", float("inf")),
         ("learning_rate", float("nan")),
@@ -100,6 +102,12 @@ def test_values_of_the_wrong_type_are_named(key: str, value: Any) -> None:
 def test_values_out_of_range_are_named(key: str, value: Any) -> None:
     with pytest.raises(RecipeError, match=f"{key} = .* does not make a recipe"):
         recipe_from({key: value}, "here")
+
+
+def test_cores_beside_projected_averages_are_refused() -> None:
+    with pytest.raises(RecipeError, match="core = True does not make a recipe"):
+        recipe_from({"projected": 64}, "here")
+    assert not recipe_from({"projected": 64, "core": False}, "here").core
 
 
 @pytest.mark.parametrize("content", [b"steps = ", b"steps = 1\nsteps = 2", b"\xff\xfe"])

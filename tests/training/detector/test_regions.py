@@ -14,8 +14,8 @@ from torch.nn import functional
 
 from samples import random_boxes
 from tag2box.boxes import box_overlaps
+from tag2box.extract.averages import SAMPLES
 from tag2box.training.detector.regions import (
-    SAMPLES,
     clipped,
     corrected,
     corrections,

@@ -12,12 +12,12 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from tag2box.extract.averages import BINS
 from tag2box.extract.proposals import STRIDES
 from tag2box.training.detector.recipe import Recipe
 from tag2box.training.detector.regions import enlarged, roi_align, roi_average
 
 CPU = torch.device("cpu")
-BINS = 7
 REGION_STRIDE = 16
 COSINE_SCALE = 20.0
 LARGEST_LOG_DISTANCE = 5.0

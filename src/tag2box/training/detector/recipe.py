@@ -19,6 +19,7 @@ AT_LEAST = {
     "projected": 0,
     "embedding": 1,
     "embedding_share": 0,
+    "objectness_share": 0,
     "complete_repeats": 1,
     "zoom": 1,
     "closest": 1,
@@ -63,6 +64,10 @@ class Recipe:
     """Dimension of what is learned from the base classes"""
     embedding_share: float = 0.3
     """How much of a cosine the embedding decides; 0 leaves it out"""
+    core: bool = True
+    """Whether a feature also says what the middle of its region shows"""
+    objectness_share: float = 0.2
+    """How much of a cosine two more entries decide, which say how object-like a region is; 0 leaves them out"""
     steps: int = 2000
     batch: int = 8
     regions: int = 48
@@ -91,8 +96,11 @@ class Recipe:
         for name, least in AT_LEAST.items():
             if not (math.isfinite(getattr(self, name)) and getattr(self, name) >= least):
                 raise _wrong(name, getattr(self, name), f"a number of at least {least}")
-        if self.embedding_share >= 1.0:
-            raise _wrong("embedding_share", self.embedding_share, "a number below 1")
+        for name in ("embedding_share", "objectness_share"):
+            if getattr(self, name) >= 1.0:
+                raise _wrong(name, getattr(self, name), "a number below 1")
+        if self.core and self.projected:
+            raise _wrong("core", self.core, "false where averages are projected: those of cores are not")
 
     def _check_choices(self) -> None:
         if self.backbone not in BACKBONES:

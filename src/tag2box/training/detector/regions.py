@@ -13,11 +13,11 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from tag2box.extract.averages import SAMPLES
+
 CENTER_CODE, SIZE_CODE = 10.0, 5.0
 """Corrections are of the order of a tenth of a box; these factors bring them to the order of one."""
 LARGEST_LOG_GROWTH = 2.0
-SAMPLES = 2
-"""Samples a side in each bin."""
 
 
 def areas(boxes: Tensor) -> Tensor:
