@@ -107,7 +107,7 @@ def test_prototypes_of_true_boxes(annotated: Path) -> None:
     assert done.returncode == 0, done.stderr
     lines = [line for line in done.stdout.splitlines() if "n = 20" in line]
     assert [line.split("  ")[0] for line in lines][:2] == ["features", "features, centred"]
-    assert len(lines) == 6
+    assert len(lines) == 8
     assert float(lines[0].split("%")[0].split()[-1]) > 90  # red and blue
 
 

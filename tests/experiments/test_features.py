@@ -56,7 +56,7 @@ def test_parts_are_at_length_one_and_seen_twice(tmp_path: Path, embedding: int) 
     for name in (PHOTO_GRAPH, BOX_GRAPH):
         (tmp_path / name).write_bytes(b"never run")
     features = np.random.default_rng(0).uniform(1.0, 2.0, size=(6, 3 + embedding + 3))
-    parts = feature_parts(features, Card.of(tmp_path, 96, 3, embedding, {}, {}))
+    parts = feature_parts(features, Card.of(tmp_path, 96, 3, embedding, {"core": True}, {}))
     names = ["features", "backbone part", *(["embedding part"] if embedding else []), "core part"]
     assert list(parts) == [title for name in names for title in (name, f"{name}, centred")]
     for values in parts.values():

@@ -19,7 +19,7 @@ def test_it_is_small_and_its_card_says_what_it_is() -> None:
     size = sum(path.stat().st_size for path in shipped_model().iterdir())
     assert size < 40e6
     assert set(extractor.card.trained_on["classes"]) == set(load_split("coco60").base)
-    assert extractor.card.dimension == 512
+    assert extractor.card.dimension == 432 + 80 + 432 + 2
     assert extractor.card.metrics["voc07"]["recall"]["0.5"]["300"] > 70
 
 
