@@ -23,6 +23,7 @@ from tag2box.extract import (
     read_card,
     shipped_model,
 )
+from tag2box.extract.averages import core_averages
 from tag2box.extract.card import file_hash
 from tag2box.extract.proposals import first_proposals, location_centers
 
@@ -141,6 +142,16 @@ def test_a_feature_tells_of_the_core_of_its_region_as_all_looks_show_it(extracto
     alone /= np.linalg.norm(alone, axis=1, keepdims=True)
     np.testing.assert_allclose(bag.features[:, :-pooled], 0.75**0.5 * alone, atol=1e-5)
     np.testing.assert_allclose(bag.features[:, -pooled:], 0.25**0.5 * total, atol=2e-4)
+
+
+def test_how_loud_the_maps_of_a_look_are_does_not_matter_to_a_core(extractor: TwoGraphs) -> None:
+    seen, boxes = extractor.see_picture(noise(90, 200)), np.array([[5, 5, 60, 40]], dtype=np.float32)
+    *others, last = seen.looks
+    loud = replace(last, maps={name: 9 * values for name, values in last.maps.items()})
+    found, wanted = (
+        core_averages(each, boxes, extractor.card.halvings) for each in (replace(seen, looks=(*others, loud)), seen)
+    )
+    np.testing.assert_allclose(found, wanted, atol=1e-5)
 
 
 def test_an_extractor_cannot_be_changed(extractor: TwoGraphs) -> None:
