@@ -54,6 +54,34 @@ def test_every_product_is_that_of_the_directions_themselves(seed: int, kind: str
     np.testing.assert_allclose(seen.sum(weights), weights @ exact, atol=2e-5)
 
 
+@given(seeds, st.sampled_from([np.float16, np.float32]))
+def test_few_axes_make_rows_of_their_own_as_precise_as_those_that_they_come_from(seed: int, dtype: type) -> None:
+    rng = np.random.default_rng(seed)
+    center, mean = 0.4 * random_units(rng, 1, 24)[0], 0.3 * random_units(rng, 1, 24)[0]
+    lens, rows = Lens(center, mean, rng.standard_normal((24, 7))), random_units(rng, 9, 24).astype(dtype)
+    plain = directions_of(rows)
+    seen, _ = plain.through(lens)
+    exact, others, weights = by_definition(rows, lens), random_units(rng, 4, 7), rng.uniform(size=9)
+    close = {"atol": 1e-5 if dtype == np.float32 else 2e-3}
+    assert (seen.rows.shape, seen.rows.dtype, seen.dimension) == ((9, 7), dtype, 7)
+    assert seen.plain() is plain
+    np.testing.assert_allclose(seen.dense(), exact, **close)
+    np.testing.assert_allclose(seen.at([2, 0]), exact[[2, 0]], **close)
+    np.testing.assert_allclose(seen.along(others[0]), exact @ others[0], **close)
+    np.testing.assert_allclose(seen.against(Landmarks(others)), exact @ others.T, **close)
+    np.testing.assert_allclose(seen.sum(weights), weights @ exact, atol=9 * close["atol"])
+
+
+def test_few_axes_leave_rows_where_they_are_that_are_brought_when_needed() -> None:
+    rng = np.random.default_rng(5)
+    rows: Rows = random_units(rng, 6, 10).astype(np.float16)
+    lens = Lens(None, np.zeros(10), rng.standard_normal((10, 4)))
+    lean, _ = Directions.of(lambda: rows, 10, np.linalg.norm(rows.astype(np.float64), axis=1)).through(lens)
+    there, _ = directions_of(rows).through(lens)
+    assert (lean.rows.shape, lean.dimension, lean.plain().dimension) == ((6, 10), 4, 10)
+    np.testing.assert_allclose(lean.along(np.ones(4)), there.along(np.ones(4)), atol=4e-3)
+
+
 def test_a_lens_before_a_lens() -> None:
     rng = np.random.default_rng(3)
     rows, first, second = (

@@ -1,10 +1,10 @@
 """Directions of regions, without moving the rows that they come from.
 
-A model looks at features from their centre, or whitened. The rows stay as the store has them: three numbers for each
+A model looks at features from their centre, or along other axes. The rows stay as the store has them: three numbers for each
 row say what the lens makes of it, and a direction is carried to the rows instead of the rows to the direction
 (docs/method.md, section 4).
 
-n = regions, k = vectors, d = feature dimension
+n = regions, k = vectors, d = feature dimension, D = dimension of the directions that a lens makes of features
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from tag2box.rows.products import Rows, along, product, widened
 @final
 @dataclass(frozen=True, eq=False)
 class Lens:
-    """How a model looks at features: from their centre (4.1), then whitened (4.2), each time at length 1."""
+    """How a model looks at features: from their centre (4.1), then along other axes (4.2), each time at length 1."""
 
     center: Array | None = None
     """(d,); None looks from where they are"""
     mean: Array | None = None
     """(d,), of centred features; with the matrix"""
     matrix: Array | None = None
-    """(d, d), symmetric; None does not whiten"""
+    """(d, D), the axes in its columns; None leaves them as they are"""
 
     def __post_init__(self) -> None:
         for name in ("center", "mean", "matrix"):
@@ -45,9 +45,9 @@ class Lens:
         return self.center is None and self.matrix is None
 
     def seen(self, rows: Rows) -> tuple[Rows, Float32s, Rows]:
-        """What becomes of unit rows (n, d): directions, their coefficients (3, n), and lengths (n,) from the centre.
+        """What becomes of unit rows (n, d): directions (n, D), coefficients (3, n) and lengths (n,) from the centre.
 
-        A row that equals the centre keeps its direction. One that whitening leaves nothing of has none: it is like
+        A row that equals the centre keeps its direction. One that the axes leave nothing of has none: it is like
         nothing.
         """
         ones = np.ones(len(rows), dtype=rows.dtype)
@@ -58,7 +58,7 @@ class Lens:
         own = 1.0 / np.where(lengths > 0, lengths, 1.0)
         if self.matrix is None or self.mean is None:
             return moved, np.stack([own, own * centered, np.zeros_like(own)]).astype(np.float32), lengths
-        white = product(moved - self.mean.astype(rows.dtype), self._matrix(rows.dtype))  # (n, d)
+        white = product(moved - self.mean.astype(rows.dtype), self._matrix(rows.dtype))  # (n, D)
         sizes = row_lengths(white)
         per_size = np.where(sizes > 0, 1.0 / np.where(sizes > 0, sizes, 1.0), 0.0).astype(rows.dtype)
         white *= per_size[:, None]
@@ -66,7 +66,7 @@ class Lens:
         return white, np.stack([own, own * centered, per_size]).astype(np.float32), lengths
 
     def plane(self, directions: Array) -> Plane:
-        """A direction (d,) that was found through the lens, or several (d, k), as they are among the rows."""
+        """A direction (D,) that was found through the lens, or several (D, k), as they are among the rows."""
         vectors = directions if self.matrix is None else product(self._matrix(directions.dtype), directions)
         return Plane(vectors, *(0.0 if at is None else at @ vectors for at in (self.center, self.mean)))
 
@@ -78,7 +78,7 @@ class Lens:
         return cast("Array", self.matrix).astype(np.float32)
 
     def sum(self, totals: Array) -> Array:
-        """(d,) weighted sum of directions, from the totals (d + 2,) of their rows and coefficients."""
+        """(D,) weighted sum of directions, from the totals (d + 2,) of their rows and coefficients."""
         moved = totals[:-2].copy()
         for at, share in ((self.center, totals[-2]), (self.mean, totals[-1])):
             if at is not None:
@@ -133,14 +133,16 @@ class Directions:
     source: RowSource
     """(n, d), or what brings them"""
     dimension: int
-    """Length d of a row"""
+    """Length D of a direction"""
     own: Float32s
     """(n,), one over the length of each row"""
     coefficients: Float32s
     """(3, n), what the lens makes of a row: of itself, of the centre and of the mean"""
     lens: Lens = NO_LENS
     kept: Rows | None = None
-    """(n, d) the directions themselves, where they were worked out and the rows are in memory anyway"""
+    """(n, D) the directions themselves, where they were worked out and the rows are in memory anyway"""
+    before: Directions | None = None
+    """Through no lens, where a lens has led to rows of their own"""
 
     @classmethod
     def of(cls, source: RowSource, dimension: int, lengths: Array) -> Self:
@@ -165,9 +167,18 @@ class Directions:
         if quickly is not None:
             return quickly
         seen, coefficients, lengths = lens.seen(self._units())
+        if not callable(self.source) and seen.shape[1] < self.source.shape[1]:
+            return self._shorter(seen), lengths
         coefficients[0] *= self.own
         kept = None if callable(self.source) else _read_only(seen)
-        return replace(self, coefficients=frozen(coefficients, np.float32), lens=lens, kept=kept), lengths
+        changed = {"dimension": seen.shape[1], "coefficients": frozen(coefficients, np.float32)}
+        return replace(self, lens=lens, kept=kept, **changed), lengths
+
+    def _shorter(self, seen: Rows) -> Directions:
+        """What a lens with few axes makes of rows: shorter rows, as precise as these, are read faster from then on."""
+        rows = _read_only(seen.astype(self.rows.dtype, copy=False))
+        lengths = row_lengths(widened(rows))
+        return replace(Directions.of(rows, rows.shape[1], np.where(lengths > 0, lengths, 1.0)), before=self)
 
     def _quickly_through(self, lens: Lens) -> tuple[Directions, Rows] | None:
         """The same without moving a row, for a lens that only centres, and rows that are not too near to the centre."""
@@ -181,9 +192,13 @@ class Directions:
         return replace(self, coefficients=coefficients, lens=lens), lengths
 
     def plain(self) -> Directions:
-        """The same rows through no lens."""
+        """The same regions through no lens."""
+        if self.before is not None or self.lens.changes_nothing:
+            return self.before or self
         nothing = np.zeros_like(self.own)
-        return replace(self, coefficients=np.stack([self.own, nothing, nothing]), lens=NO_LENS, kept=None)
+        dimension = self.dimension if self.lens.matrix is None else len(self.lens.matrix)
+        coefficients = np.stack([self.own, nothing, nothing])
+        return replace(self, dimension=dimension, coefficients=coefficients, lens=NO_LENS, kept=None)
 
     def dense(self) -> Rows:
         """(n, d) the directions themselves, read-only."""

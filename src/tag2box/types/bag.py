@@ -113,7 +113,8 @@ class ProposalBag:
 
     def plain(self) -> ProposalBag:
         """The same regions as they were before a model looked at them."""
-        return self if self.directions.lens.changes_nothing else self._with(directions=self.directions.plain())
+        plain = self.directions.plain()
+        return self if plain is self.directions else self._with(directions=plain)
 
     def with_last_row_of(self, other: ProposalBag) -> ProposalBag:
         """The bag with one more region: the last one of another bag of the same image."""
