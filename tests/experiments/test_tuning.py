@@ -165,6 +165,14 @@ def test_what_users_get_is_chosen_on_photos_of_one_scene_too(bench: Workbench) -
     assert datasets_for(bench, ["mi-svm", "vmf-mil-likeness", "vmf-mil-scenes"]) == [HELD_OUT, *SAME_SCENE]
 
 
+def test_photos_that_people_took_count_in_the_place_of_composed_ones(tmp_path: Path) -> None:
+    (tmp_path / "practical/cards").mkdir(parents=True)
+    (tmp_path / "practical/cards/boxes.json").write_text("{}")
+    bench = Workbench(tmp_path, tmp_path / "store")
+    assert sources_of(bench, "vmf-mil-scenes") == ((HELD_OUT,), ("practical cards",))
+    assert sources_of(bench, "mi-svm") == ((HELD_OUT,),)
+
+
 class SceneOracle(Oracle):
     """Right in the first tasks of each dataset, in so many as ``right`` says, whatever the settings."""
 
@@ -196,7 +204,7 @@ def test_what_the_tasks_of_the_methods_need_is_extracted_before_anything_is_chos
     chosen = answering(
         monkeypatch, {"gamma": 0.25, "cost": 10.0}, {name: v[0] for name, v in LINEUP["vmf-mil-scenes"].grid.items()}
     )
-    monkeypatch.setattr(Workbench, "extract_missing", lambda self, name, progress: extracted.append(name))
+    monkeypatch.setattr(Workbench, "prepare", lambda self, name, progress: extracted.append(name))
     assert bench.model is not None
     places = ("--data", bench.data, "--store", bench.store, "--model", bench.model, "-o", tmp_path / "s.json")
     done = run_here("bench", "tune", *places, "--method", "mi-svm")

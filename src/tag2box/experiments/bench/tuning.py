@@ -15,7 +15,7 @@ from tag2box.evaluation import mean_average_precision
 from tag2box.experiments.bench.figures_of_merit import macro_corloc, matches_by_class, query_hits
 from tag2box.experiments.bench.results import Row
 from tag2box.experiments.bench.running import Crew, draw_episodes
-from tag2box.experiments.bench.sources import HELD_OUT
+from tag2box.experiments.bench.sources import HELD_OUT, PRACTICAL
 from tag2box.experiments.bench.specification import PRECISION, TABLE_RULES
 from tag2box.experiments.bench.tasks import Trial
 from tag2box.experiments.bench.workbench import Workbench
@@ -25,8 +25,9 @@ from tag2box.progress import Progress, Report, silent
 from tag2box.types import Episode
 
 NOTHING_JUDGED = 0.0
-DETECTOR_WAYS = 4
-"""A detector is judged in photos of other classes too: a fourth as many tasks, of four classes each."""
+SEVERAL_WAYS = 4
+"""A detector is judged in photos of other classes too, and people teach several things at once: a fourth as many
+tasks, of four classes each."""
 
 
 def tuned_methods() -> tuple[str, ...]:
@@ -176,19 +177,25 @@ class _Part(NamedTuple):
 
 def _parts(bench: Workbench, method: str, asked: Tasks, stack: ExitStack) -> Iterator[_Part]:
     """The tasks that a method is chosen on; every set of datasets counts alike, and so does each dataset in it."""
-    ways = DETECTOR_WAYS if LINEUP[method].chosen_by == PRECISION else 1
     groups, extractor = sources_of(bench, method), bench.card.fingerprint
     for group in groups:
-        tasks = max(1, asked.tasks // ways // len(groups) // len(group))
         for name in group:
+            ways = SEVERAL_WAYS if LINEUP[method].chosen_by == PRECISION or name in PRACTICAL else 1
+            tasks = max(1, asked.tasks // ways // len(groups) // len(group))
             row = Row(name, method, ways, asked.shots, tasks, asked.seed, "uniformly", "COCO", (), extractor)
             crew = stack.enter_context(Crew(bench, name))
             yield _Part(crew, row, draw_episodes(bench.load(name), row), 1 / len(group) / len(groups))
 
 
 def sources_of(bench: Workbench, method: str) -> tuple[tuple[str, ...], ...]:
-    """On what a method is chosen: sets of datasets that count alike."""
-    return bench.like_users if LINEUP[method].for_people else ((HELD_OUT,),)
+    """On what a method is chosen: sets of datasets that count alike.
+
+    Composed photos of one scene stand in for photos that people took: what is pasted is rare there by construction.
+    """
+    if not LINEUP[method].for_people:
+        return ((HELD_OUT,),)
+    first, composed, *taken = bench.like_users
+    return (first, *taken) if taken else (first, composed)
 
 
 def datasets_for(bench: Workbench, methods: Sequence[str]) -> list[str]:
