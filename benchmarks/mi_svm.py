@@ -23,6 +23,7 @@ from tag2box.evaluation import is_correct
 from tag2box.methods.localizers import OddsBackground, VmfMil
 from tag2box.methods.rivals import MiSvm
 from tag2box.model import Model
+from tag2box.rows import Lens
 from tag2box.store import FeatureStore
 from tag2box.types import Localization, ProposalBag, Truth
 
@@ -49,7 +50,7 @@ def findings(runs: int, store: Path, truth: Path, label: str, positives: int, ne
     absent = [name for name, one in truths.items() if label not in one.labels.tolist()][:negatives]
     bags, others = ([features.bag(name) for name in names] for names in (shown, absent))
     center = Model.open(None).knowledge.center
-    em, svm = VmfMil(KAPPA, OddsBackground(CERTAIN), center=center), MiSvm(objectness, center=center)
+    em, svm = VmfMil(KAPPA, OddsBackground(CERTAIN), center=center), MiSvm(objectness, lens=Lens(center))
 
     def ours() -> Localization:
         return em.solve(bags, np.random.default_rng(0)).localization

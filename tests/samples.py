@@ -70,12 +70,14 @@ def some_knowledge(d: int = 5, fingerprint: str = "an extractor") -> Knowledge:
     """What a model could know of base regions."""
     features = np.random.default_rng(0).standard_normal((10 * d, d))
     direction = unit(features[0])
+    spread = Spread(features.mean(axis=0), np.cov(features.T))
     return Knowledge(
         fingerprint,
         0.1 * direction,
         VmfBackground(VonMisesFisher(direction, 3.0)),
         VmfBackground(VonMisesFisher(unit(features[2]), 4.0)),
-        Spread(features.mean(axis=0), np.cov(features.T)),
+        spread,
+        spread.loudest(d),
         fit_gaussian_background(features, raw_features),
         fit_gaussian_background(signed_power(features, 0.5), tukey_features),
         AppearanceObjectness(features[1], 0.5),

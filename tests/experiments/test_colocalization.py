@@ -118,7 +118,7 @@ def test_the_oracle_works_in_the_space_of_its_localizer(planted: tuple[Pool, lis
         bag, objects = pool.bag(image), pool.truths[image].of_class(label).boxes
         reach = [max(box_overlaps(box[None], objects)[0]) for box in bag.boxes]
         best.append(whitening.bag(bag).features[int(np.argmax(reach))].astype(np.float64))
-    localizer = SceneMil(VmfMil(10.0, NO_BACKGROUND, whitening=whitening), 2.0, 2.0, 2.0)
+    localizer = SceneMil(VmfMil(10.0, NO_BACKGROUND, space=whitening), 2.0, 2.0, 2.0)
     bags = [pool.bag(image) for image in episode.positives(label)]
     found = at_best_regions(localizer, episode, pool).learn(bags, [], np.random.default_rng(0))
     np.testing.assert_allclose(found.foreground.theta, unit(np.mean(best, axis=0)), atol=1e-6)

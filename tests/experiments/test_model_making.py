@@ -259,11 +259,18 @@ def test_a_folder_of_somebody_else_is_left_alone(folder: Path, choices: list[str
     assert [path.name for path in (folder / "made").iterdir()] == ["thesis.txt"]
 
 
-def test_a_twin_that_has_seen_the_classes_is_no_judge(folder: Path, choices: list[str]) -> None:
-    done = make(folder, "--held-out", folder / "detector", *FEW)
+@pytest.mark.parametrize(
+    ("option", "source", "said"),
+    [("--held-out", "detector", "the model has learned"), ("--held-out", "none", "none"), ("--like", "none", "none")],
+)
+def test_choices_that_cannot_be_made_are_refused_before_the_work(
+    folder: Path, extracted: list[tuple[Path | None, str]], option: str, source: str, said: str
+) -> None:
+    """A twin that has seen the classes is no judge, and one that is not there neither."""
+    done = make(folder, option, folder / source, *FEW)
     assert done.returncode == 2
-    assert "the model has learned" in done.stderr
-    assert choices == []
+    assert said in done.stderr
+    assert extracted == []
     assert leftovers(folder) == []
 
 

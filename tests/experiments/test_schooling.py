@@ -69,6 +69,7 @@ def test_rivals_learn_once_and_again_by_another_recipe(tmp_path: Path, monkeypat
     first, stamp = bench.schooling_hash, file.stat().st_mtime_ns
     bench.school_rivals(["greedy-tree"], quietly)
     assert file.stat().st_mtime_ns == stamp
+    bench.fit_knowledge(quietly)
     assert bench.knowledge().schooled.relations.enter.shape == (64, 4)
     save_settings(
         tmp_path / "settings.json", Settings({"vmf-mil": {"kappa": 2.0, "background_weight": 1.0, "steps": 3.0}})

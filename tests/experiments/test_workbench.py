@@ -125,14 +125,26 @@ def test_what_is_missing_is_composed_once_and_extracted(
     monkeypatch.setattr(workbench, "compose", compose)
     monkeypatch.setattr(Workbench, "extract", extract)
     shutil.rmtree(bench.folder / "same-scene-2")
+    bench.fit_knowledge(progress)
+    shown.clear()
     for name in SAME_SCENE[:2]:
-        bench.extract_missing(name, progress)
+        bench.prepare(name, progress)
     ((dataset, classes),) = planned
     assert composed == [plans]
     assert classes == list(held_out_classes(load_split("coco60").base))
     assert dataset.classes == bench.load(BASE).classes  # with all that is labelled: a scene is empty
     assert extracted == [(SAME_SCENE[1], 12)]
     assert shown == ["Composing photos that share a scene: 7", "Extracting same scene 2: 12"]
+
+
+def test_base_photos_show_nothing_that_tasks_on_them_can_ask_for(bench: Workbench, tmp_path: Path) -> None:
+    shutil.rmtree(bench.folder / "coco60-base")
+    base, held_out = bench.load(BASE).images, set(held_out_classes(load_split("coco60").base))
+    known = {image.image_id for image in base if not image.tags & held_out}
+    assert {image.image_id for image in bench.missing(BASE)} == known
+    assert 0 < len(known) < len(base)
+    elder = Workbench(bench.data, tmp_path / "none", plant_elder_twin(bench, tmp_path / "elder"))
+    assert len(elder.missing(BASE)) == len(base)  # it has learned them all: held-out tasks are not for it
 
 
 def test_other_base_photos_are_other_scenes(bench: Workbench) -> None:

@@ -18,6 +18,7 @@ from tag2box.methods.localizers import (
     VmfMil,
     background_only,
 )
+from tag2box.methods.space import Space
 from tag2box.methods.view import center_bag
 from tag2box.types import ProposalBag
 
@@ -151,13 +152,13 @@ def test_who_can_use_negatives_looks_at_them_where_there_are_some(name: str) -> 
 
 
 def test_what_users_get_by_hand() -> None:
-    """In whitened features, from what looks like an object, by how alike the scenes are."""
+    """Along axes of kinship, from what looks like an object, by how alike the scenes are."""
     known, chosen = some_knowledge(), other_choice("vmf-mil-scenes")
     vmf = VmfMil(
         chosen["kappa"],
         SummedBackground(((chosen["objectness_weight"], OddsBackground()),)),
         center=known.center,
-        whitening=known.spread.whitening(known.center),
+        space=Space(known.center, known.spread.mean, known.kinship),
         start=background_only,
     )
     expected = SceneMil(vmf, chosen["commonness_weight"], chosen["sharedness_weight"], chosen["rivalry_weight"])

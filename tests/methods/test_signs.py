@@ -91,7 +91,7 @@ def test_in_whitened_features_directions_are_of_that_space_and_scores_of_the_hea
     rng = np.random.default_rng(4)
     spread = Spread(rng.standard_normal(D) / 10, np.cov(rng.standard_normal((D, 40))))
     plain, whitening = learned(15.0, bags).learner, spread.whitening(np.full(D, 0.05))
-    localizer = VmfMil(15.0, NO_BACKGROUND, center=np.full(D, 0.05), whitening=whitening)
+    localizer = VmfMil(15.0, NO_BACKGROUND, center=np.full(D, 0.05), space=whitening)
     detector = replace(plain, localizer=SceneMil(localizer, 1.0, 1.0, 1.0)).learn(bags, (), np.random.default_rng(0))
     signs, rows = read_signs(detector, bags), detector.localization.rows.tolist()
     for i, bag in enumerate(bags):

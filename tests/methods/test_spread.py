@@ -124,7 +124,7 @@ def test_a_bag_is_worked_out_once_and_forgotten_with_it() -> None:
 
 def test_a_bag_of_another_extractor_is_refused() -> None:
     whitening = some_spread().whitening(None)
-    with pytest.raises(ShapeError, match="features of 6 dimensions, the spread of base regions has 5"):
+    with pytest.raises(ShapeError, match="features of 6 dimensions, the space of base regions has 5"):
         whitening.bag(random_bag(np.random.default_rng(0), d=6))
 
 
@@ -132,7 +132,7 @@ def test_em_in_that_space_is_em_on_bags_that_were_brought_there() -> None:
     bags, query = random_bags(3), random_bag(np.random.default_rng(9))
     center = np.full(D, 0.1)
     whitening = some_spread(loud=5.0).whitening(center)
-    inside = VmfMil(6.0, NO_BACKGROUND, center=center, whitening=whitening)
+    inside = VmfMil(6.0, NO_BACKGROUND, center=center, space=whitening)
     found = inside.solve(bags, np.random.default_rng(0))
     brought = VmfMil(6.0, NO_BACKGROUND).solve([whitening.bag(bag) for bag in bags], np.random.default_rng(0))
     np.testing.assert_array_equal(found.foreground.theta, brought.foreground.theta)

@@ -90,8 +90,8 @@ def test_localizer_and_head_count_objectness_alike_and_work_around_the_same_midd
     assert isinstance(localizer, SceneMil)
     for background in (localizer.vmf.background, model.learner.prior):
         np.testing.assert_allclose(background.log_score(bag), 3.0 * OddsBackground().log_score(bag))
-    assert localizer.vmf.whitening is model.knowledge.whitening
-    for center in (localizer.center, model.knowledge.whitening.center):
+    assert localizer.vmf.space is model.knowledge.kin_space
+    for center in (localizer.center, model.knowledge.kin_space.center):
         np.testing.assert_array_equal(center, model.knowledge.center)
 
 

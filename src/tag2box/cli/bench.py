@@ -77,7 +77,7 @@ def run(
     for asked in [read_specification(path) for path in experiments]:
         console.print(asked.title)
         bench = bench_for(asked, data, store, model)
-        _prepare(bench, asked.dataset, console)
+        bench.prepare(asked.dataset, partial(step_progress, console=console))
         bench.school_rivals(asked.methods, partial(step_progress, console=console))
         rows = bench.rows(asked, settings)
         run_rows(bench, rows, partial(step_progress, console=console))
@@ -163,7 +163,7 @@ def tune(
     names = method or list(tuned_methods())
     require_tunable(bench, names)
     for dataset in datasets_for(bench, names):
-        _prepare(bench, dataset, console)
+        bench.prepare(dataset, partial(step_progress, console=console))
     bench.school_rivals(names, partial(step_progress, console=console))
     progress, say = partial(step_progress, console=console), partial(console.print, soft_wrap=True)
     choose_all(bench, names, Tasks(shots, tasks, seed), output, progress, say)
@@ -202,7 +202,7 @@ def calibrate(
     bench = Workbench(data, store, model)
     classes = require_tunable(bench, [DETECTOR])
     for name in datasets_for(bench, [DETECTOR]):
-        _prepare(bench, name, console)
+        bench.prepare(name, partial(step_progress, console=console))
     chosen = bench.settings(settings)
     trials = calibration_trials(bench, chosen, tasks, seed, partial(step_progress, console=console))
     fitted = fit_calibration(trials, chosen.of(DETECTOR)["sharpness"])
@@ -241,13 +241,6 @@ def _save(figure: Figure, path: Path) -> str:
     return f"{path.name}.svg"
 
 
-def _prepare(bench: Workbench, dataset: str, console: Console) -> None:
-    """Make what an experiment on a dataset needs, with progress."""
-    bench.extract_missing(dataset, partial(step_progress, console=console))
-    with console.status("Fitting backgrounds …"):
-        bench.knowledge()
-
-
 def _print_table(asked: Specification, results: dict[Row, RowResult], console: Console) -> None:
     """A table, or a list where the screen is too narrow for one: half an interval is no interval."""
     made = reports.make_report(asked, results)
@@ -273,7 +266,7 @@ def _trials(
     bench: Workbench, dataset: str, settings: Path | None, tasks: int, seed: int, console: Console
 ) -> list[TrustTrial]:
     chosen = bench.settings(settings)
-    _prepare(bench, dataset, console)
+    bench.prepare(dataset, partial(step_progress, console=console))
     return trust_trials(bench, [dataset], chosen, tasks, seed, partial(step_progress, console=console))
 
 

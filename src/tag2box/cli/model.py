@@ -20,6 +20,7 @@ from tag2box.model import save_knowledge
 from tag2box.store import FeatureStore
 from tag2box.training import fit_knowledge
 from tag2box.training.detector.recipe import Recipe, read_recipe
+from tag2box.training.kinship import KINSHIP
 from tag2box.training.objectness import PHOTOS, calibrate, clean_images
 
 model_app = typer.Typer(help="Make models that the product opens.", no_args_is_help=True)
@@ -90,8 +91,8 @@ def background(
     console = plain_console()
     opened, labelled = [FeatureStore(folder) for folder in stores], [read_dataset(path) for path in truth]
     base = load_split(split).base
-    with console.status("Fitting what base regions look like …"):
-        known = fit_knowledge(opened, labelled, base, components=components, centered=center, seed=seed)
+    with step_progress("Learning what base regions look like", KINSHIP.steps, console) as report:
+        known = fit_knowledge(opened, labelled, base, components=components, centered=center, seed=seed, report=report)
     save_knowledge(output, known)
     fitted = known.background
     kappas = [fitted.vmf.kappa] if isinstance(fitted, VmfBackground) else fitted.mixture.kappas.tolist()

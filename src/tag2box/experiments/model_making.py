@@ -14,7 +14,7 @@ from typing import final
 
 from tag2box.errors import ModelError
 from tag2box.experiments.bench.calibrating import calibration_facts, calibration_trials, fit_calibration
-from tag2box.experiments.bench.sources import BASE
+from tag2box.experiments.bench.sources import HELD_OUT
 from tag2box.experiments.bench.tuning import Tasks, choose_all, datasets_for, require_tunable, tuned_methods
 from tag2box.experiments.bench.workbench import Workbench
 from tag2box.extract import BOX_GRAPH, CARD_NAME, PHOTO_GRAPH
@@ -57,11 +57,8 @@ class Making:
 def make_model(asked: Making, output: Path, progress: Progress, say: Callable[[str], None]) -> Model:
     """Fit, choose, calibrate and put it all into one folder, which is opened once before it is there."""
     require_replaceable(output, WRITER)
-    bench = Workbench(asked.data, asked.store, asked.detector)
-    bench.extract_missing(BASE, progress)
-    with progress("Fitting what base regions look like", 1) as report:
-        known = bench.knowledge()
-        report(1, {})
+    _require_choices(asked)
+    known = Workbench(asked.data, asked.store, asked.detector).fit_knowledge(progress)
     say(f"Base regions: {known.regions:,} of {known.images:,} photos beside objects.")
     chosen = _choose(asked, progress, say) if asked.held_out is not None else _take_over(asked)
     with replacing_folder(output, WRITER) as fresh:
@@ -74,13 +71,21 @@ def make_model(asked: Making, output: Path, progress: Progress, say: Callable[[s
     return Model.open(output)
 
 
+def _require_choices(asked: Making) -> None:
+    """Refuse a twin or a model that choices cannot come from, before the work."""
+    if asked.held_out is not None:
+        require_tunable(Workbench(asked.data, asked.store, asked.held_out), tuned_methods())
+    else:
+        Model.open(Path(str(asked.like)))
+
+
 def _choose(asked: Making, progress: Progress, say: Callable[[str], None]) -> Path:
     """Folder with the settings and the calibration that held-out classes prefer."""
     twin = Workbench(asked.data, asked.store, asked.held_out)
     methods, tasks = tuned_methods(), Tasks(asked.shots, asked.tasks, asked.seed)
-    classes = require_tunable(twin, methods)
+    classes = list(twin.load(HELD_OUT).classes)
     for name in datasets_for(twin, methods):
-        twin.extract_missing(name, progress)
+        twin.prepare(name, progress)
     twin.school_rivals(methods, progress)
     folder = twin.folder / "chosen"
     folder.mkdir(parents=True, exist_ok=True)

@@ -11,11 +11,12 @@ from typing import final
 
 import numpy as np
 
-from tag2box.arrays import Array, frozen, require_shape
+from tag2box.arrays import Array, frozen, require_finite, require_shape
 from tag2box.errors import ModelError
 from tag2box.methods.localizers import GaussianBackground, MixtureBackground, VmfBackground
 from tag2box.methods.rivals import AppearanceObjectness, Schooling
-from tag2box.methods.spread import Spread, Whitening
+from tag2box.methods.space import Space
+from tag2box.methods.spread import Spread
 
 
 @final
@@ -33,6 +34,8 @@ class Knowledge:
     """On features as they are, as the paper has it"""
     spread: Spread
     """Of centred features"""
+    kinship: Array
+    """(d, k), axes along which things of one kind are alike, and all else is not"""
     gaussian: GaussianBackground
     """On centred features at their own length"""
     tukey: GaussianBackground
@@ -48,11 +51,19 @@ class Knowledge:
         if self.center is not None:
             object.__setattr__(self, "center", frozen(self.center, np.float64))
             require_shape("base mean", self.center, (self.dimension,))
+        object.__setattr__(self, "kinship", frozen(self.kinship, np.float64))
+        require_shape("axes of kinship", self.kinship, (self.dimension, None))
+        require_finite("axes of kinship", self.kinship)
 
     @cached_property
-    def whitening(self) -> Whitening:
+    def whitening(self) -> Space:
         """The space in which base features scatter alike in every direction."""
         return self.spread.whitening(self.center)
+
+    @cached_property
+    def kin_space(self) -> Space:
+        """The space in which things of one kind are alike, and all else is not."""
+        return Space(self.center, self.spread.mean, self.kinship)
 
     @property
     def schooled(self) -> Schooling:

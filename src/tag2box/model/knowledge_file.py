@@ -26,13 +26,13 @@ from tag2box.sphere import VmfMixture, VonMisesFisher
 
 KNOWLEDGE_NAME = "knowledge.safetensors"
 """In the folder of a model."""
-FORMAT = "tag2box-knowledge-2"
+FORMAT = "tag2box-knowledge-3"
 
 Tensors = dict[str, npt.NDArray[Any]]
 
 
 def save_knowledge(path: Path, known: Knowledge) -> None:
-    """Write what is known, atomically; of the spread seven digits are kept, of all else every one."""
+    """Write what is known, atomically; of the spread and of kinship seven digits are kept, of all else every one."""
     facts = {"fingerprint": known.fingerprint, "images": known.images, "regions": known.regions}
     content = tensor_bytes(_tensors(known), {"format": FORMAT, "facts": json.dumps(facts)})
     try:
@@ -79,7 +79,8 @@ def _tensors(known: Knowledge) -> Tensors:
     }
     if known.center is not None:
         exact["center"] = known.center
-    rounded = {"spread_mean": known.spread.mean, "spread_covariance": known.spread.covariance}
+    spread = known.spread
+    rounded = {"spread_mean": spread.mean, "spread_covariance": spread.covariance, "kinship": known.kinship}
     return {name: np.array(values, np.float64, order="C") for name, values in exact.items()} | {
         name: np.array(values, np.float32, order="C") for name, values in rounded.items()
     }
@@ -92,6 +93,7 @@ def _knowledge(tensors: Tensors, fingerprint: str, images: int, regions: int) ->
         _background(VmfMixture(tensors["shares"], tensors["means"], tensors["kappas"])),
         VmfBackground(VonMisesFisher(*_with_last_apart(tensors["plain"]))),
         Spread(tensors["spread_mean"], tensors["spread_covariance"]),
+        tensors["kinship"],
         GaussianBackground(*_with_last_apart(tensors["gaussian"]), raw_features),
         GaussianBackground(*_with_last_apart(tensors["tukey"]), tukey_features),
         AppearanceObjectness(*_with_last_apart(tensors["objectness"])),

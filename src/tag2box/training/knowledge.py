@@ -20,9 +20,11 @@ from tag2box.methods.localizers import GaussianBackground, MixtureBackground, Vm
 from tag2box.methods.rivals import AppearanceObjectness
 from tag2box.methods.spread import Spread
 from tag2box.methods.view import TUKEY_POWER, center_bag, raw_features, signed_power, tukey_features
+from tag2box.progress import Report, silent
 from tag2box.rows import from_center
 from tag2box.sphere import fit_vmf, fit_vmf_mixture
 from tag2box.store import FeatureStore, require_same
+from tag2box.training.kinship import KINSHIP, KinshipRecipe, Lessons, learn_kinship
 from tag2box.training.logistic import balanced, fit_logistic
 from tag2box.training.objectness import IS_OBJECT
 
@@ -41,16 +43,21 @@ def fit_knowledge(
     components: int = 1,
     centered: bool = True,
     seed: int = 0,
+    kinship: KinshipRecipe = KINSHIP,
+    report: Report = silent,
 ) -> Knowledge:
     """All of it, from the base images in the stores; background comes from those that show base objects only."""
     beside = sample_background(stores, datasets, base, seed)
     center = beside.mean if centered else None
+    spread = fit_spread(stores, center)
+    lessons = Lessons.of(stores, datasets, base, kinship.photos)
     return Knowledge(
         stores[0].header.fingerprint,
         center,
         fit_background(beside, centered=centered, components=components, rng=np.random.default_rng(seed)),
         VmfBackground(fit_vmf(beside.features)),
-        fit_spread(stores, center),
+        spread,
+        learn_kinship(lessons, center, spread, kinship, report),
         *_gaussians(beside, center),
         _appearance(stores, datasets, base, beside, seed),
         beside.images,

@@ -85,7 +85,7 @@ def test_classes_owe_each_other_nothing_and_the_prior_is_subtracted() -> None:
 
 def whitened_learner(weights: tuple[float, float, float] = (2.0, 2.0, 2.0)) -> LikenessLearner:
     whitening = some_spread().whitening(CENTER)
-    vmf = VmfMil(10.0, NO_BACKGROUND, center=CENTER, whitening=whitening, start=background_only)
+    vmf = VmfMil(10.0, NO_BACKGROUND, center=CENTER, space=whitening, start=background_only)
     return LikenessLearner(SceneMil(vmf, *weights), 6.0, 0.5, OddsBackground())
 
 

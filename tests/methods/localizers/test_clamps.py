@@ -138,7 +138,7 @@ def by_gaussian(features: FeatureMap) -> Clamped:
 def by_scenes() -> Clamped:
     center = np.full(5, 0.1)
     whitening = some_knowledge().spread.whitening(center)
-    vmf = VmfMil(8.0, OddsBackground(), center=center, whitening=whitening, em=exact_em)
+    vmf = VmfMil(8.0, OddsBackground(), center=center, space=whitening, em=exact_em)
     model, negatives = SceneMil(vmf, 2.0, 3.0, 1.5), random_bags(99, images=3)
     return lambda bags, clamps: model.learn(bags, negatives, np.random.default_rng(0), clamps)
 

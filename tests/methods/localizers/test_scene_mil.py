@@ -46,7 +46,7 @@ def rng() -> np.random.Generator:
 def whitened(kappa: float = 8.0) -> VmfMil:
     """As users get it, with five dimensions."""
     known = some_knowledge()
-    return VmfMil(kappa, OddsBackground(), center=known.center, whitening=known.whitening, start=background_only)
+    return VmfMil(kappa, OddsBackground(), center=known.center, space=known.whitening, start=background_only)
 
 
 PLAIN = VmfMil(8.0, OddsBackground())

@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import final
 
-from tag2box.data import Dataset, DatasetImage, Draws, held_out_classes, load_split, read_dataset
+from tag2box.data import Dataset, DatasetImage, held_out_classes, load_split, read_dataset
 from tag2box.errors import PhotoError, SpecificationError
 from tag2box.experiments.bench.results import Row, RowResult, load_result, rows_of
 from tag2box.experiments.bench.schooling import (
@@ -23,9 +23,11 @@ from tag2box.experiments.bench.sources import (
     HELD_OUT,
     PRACTICAL,
     SAME_SCENE,
+    SOURCES,
     SPLIT,
     annotation_file,
     annotations_hash,
+    classes_named,
     hash_of,
     of_data_folder,
 )
@@ -47,10 +49,7 @@ from tag2box.model import (
 from tag2box.progress import Progress, Report
 from tag2box.store import FeatureStore
 from tag2box.training import fit_knowledge
-from tag2box.training.objectness import clean_images
-
-BASE_PHOTOS = 800
-"""Photos without novel objects that backgrounds are fitted on."""
+from tag2box.training.kinship import KINSHIP
 
 
 @final
@@ -141,17 +140,22 @@ class Workbench:
             )
 
     def extract_missing(self, name: str, progress: Progress) -> None:
-        """Put into the store what experiments on a dataset need."""
+        """Put those features into the store, with progress."""
+        images = self.missing(name)
+        if images:
+            with progress(f"Extracting {name}", len(images)) as report:
+                self.extract(name, images, report)
+
+    def prepare(self, name: str, progress: Progress) -> None:
+        """Make what experiments on a dataset need: its features, and what methods know of base regions."""
         if name in SAME_SCENE and not self.same_scene.exists():
             base = read_dataset(annotation_file(self.data, BASE))
             plans = plan_same_scene(base, held_out_classes(load_split(SPLIT).base))
             with progress("Composing photos that share a scene", len(plans)) as report:
                 compose(plans, self.same_scene, report)
-        for part in (BASE, name):
-            images = self.missing(part)
-            if images:
-                with progress(f"Extracting {part}", len(images)) as report:
-                    self.extract(part, images, report)
+        self.extract_missing(name, progress)
+        if not self._knowledge_file.exists():
+            self.fit_knowledge(progress)
 
     def rows(self, asked: Specification, settings: Path | None = None) -> list[Row]:
         """The rows of a table, with the settings of a file or those that came with the extractor."""
@@ -164,15 +168,18 @@ class Workbench:
         """The results of those rows that have one."""
         return {row: load_result(row.file(self.results)) for row in rows if row.file(self.results).exists()}
 
+    def fit_knowledge(self, progress: Progress) -> Knowledge:
+        """What methods know of base regions, fitted on base photos and kept in the store."""
+        labelled, store = self._base_photos(progress)
+        with progress("Learning what base regions look like", KINSHIP.steps) as report:
+            known = fit_knowledge([store], [labelled], self.trained_classes, report=report)
+        save_knowledge(self._fitted_file, known)
+        return known
+
     def knowledge(self) -> Knowledge:
-        """What methods know of base regions: the model's own, or what is fitted once where it has none yet."""
-        path = self._knowledge_file
-        if not path.exists():
-            labelled = read_dataset(annotation_file(self.data, BASE))
-            fitted = fit_knowledge([FeatureStore(self._store_of(BASE))], [labelled], self.trained_classes)
-            save_knowledge(path, fitted)
+        """What methods know of base regions: the model's own, or what was fitted where it has none yet."""
         schooling = load_schooling(self._schooling_file) if self._schooling_file.exists() else None
-        return replace(load_knowledge(path), schooling=schooling)
+        return replace(load_knowledge(self._knowledge_file), schooling=schooling)
 
     def school_rivals(self, methods: Collection[str], progress: Progress) -> None:
         """Train the networks of rivals, if one of the methods has some and they are not there, or by another recipe."""
@@ -180,18 +187,26 @@ class Workbench:
             return
         from tag2box.training.rivals.schooling import recipes, train_rivals
 
-        facts = {"extractor": self.card.fingerprint, "photos": BASE_PHOTOS, **recipes()}
+        facts = {"extractor": self.card.fingerprint, "photos": annotations_hash(self.data, BASE), **recipes()}
         if schooling_facts(self._schooling_file) == facts:
             return
-        self.extract_missing(BASE, progress)
-        labelled = read_dataset(annotation_file(self.data, BASE))
-        learned = train_rivals(FeatureStore(self._store_of(BASE)), labelled, self.trained_classes, progress)
+        labelled, store = self._base_photos(progress)
+        learned = train_rivals(store, labelled, self.trained_classes, progress)
         save_schooling(self._schooling_file, learned, facts)
+
+    def _base_photos(self, progress: Progress) -> tuple[Dataset, FeatureStore]:
+        """Base photos with all that is labelled in them, and their features."""
+        self.extract_missing(BASE, progress)
+        return read_dataset(annotation_file(self.data, BASE)), FeatureStore(self._store_of(BASE))
 
     @property
     def _knowledge_file(self) -> Path:
         own = self._model_folder / KNOWLEDGE_NAME
-        return own if own.exists() else self.folder / KNOWLEDGE_NAME
+        return own if own.exists() else self._fitted_file
+
+    @property
+    def _fitted_file(self) -> Path:
+        return self.folder / KNOWLEDGE_NAME
 
     @property
     def _schooling_file(self) -> Path:
@@ -208,9 +223,12 @@ class Workbench:
         return self.folder / name.replace(" ", "-")
 
     def _base_images(self) -> list[DatasetImage]:
-        """Photos that show trained base classes and nothing else that is labelled, in an order of their own."""
-        images = clean_images([read_dataset(annotation_file(self.data, BASE))], self.trained_classes)
-        return Draws("base photos").sample(images, min(BASE_PHOTOS, len(images)))
+        """Photos that show trained classes, and none that tasks on photos of this file can ask the model for."""
+        labelled, trained = read_dataset(annotation_file(self.data, BASE)), set(self.trained_classes)
+        same_file = [source for source in SOURCES.values() if source.file == SOURCES[BASE].file]
+        asked = [set(classes_named(source.classes, labelled, source.split)) for source in same_file]
+        unseen = {label for classes in asked if not classes & trained for label in classes}
+        return [image for image in labelled.without(unseen).images if image.tags & trained]
 
     @property
     def trained_classes(self) -> tuple[str, ...]:

@@ -92,8 +92,9 @@ class LikenessHead:
 
     def likeness(self, bag: ProposalBag) -> Array:
         """(n, C), how like each region is to each class (9.5): 1 for the thing itself, about 0 for anything else."""
-        require_dimension("detection head", bag, self.directions.shape[1])
-        directions = self.seen(bag).directions
+        seen = self.seen(bag)
+        require_dimension("detection head", seen, self.directions.shape[1])
+        directions = seen.directions
         shared = directions.against(self._shared).astype(np.float64)  # (n, C)
         told = np.flatnonzero([len(rows) for rows in self.examples])  # classes that have examples
         if not len(told) or not self.example_share:

@@ -45,10 +45,10 @@ GUIDED_GRID = {
 LOGISTIC_GRID = {"kappa": (4.0, 8.0, 12.0, 16.0, 24.0, 32.0), "background_weight": (0.0, 0.25, 0.5, 1.0, 2.0, 4.0)}
 WHITE_GRID = {"kappa": (8.0, 12.0, 16.0, 24.0, 32.0, 48.0), "objectness_weight": (0.0, 0.25, 0.5, 1.0, 1.5, 2.0)}
 SCENE_GRID = {
-    "kappa": (12.0, 16.0, 24.0, 32.0),
+    "kappa": (12.0, 16.0, 24.0, 32.0, 48.0),
     "objectness_weight": (0.0, 0.5, 1.0, 1.5, 2.0),
-    "commonness_weight": (0.0, 1.5, 3.0, 6.0),
-    "sharedness_weight": (0.0, 3.0, 5.0, 8.0),
+    "commonness_weight": (0.0, 1.5, 3.0, 6.0, 9.0),
+    "sharedness_weight": (0.0, 3.0, 5.0, 8.0, 12.0),
     "rivalry_weight": (0.0, 4.0, 8.0, 12.0, 16.0),
 }
 GAUSSIAN_GRID = {"sigma": (0.7, 1.0, 1.5, 2.0, 3.0, 5.0), "background_weight": (0.03, 0.1, 0.3, 1.0, 3.0)}
@@ -76,12 +76,17 @@ def _logistic(known: Knowledge, chosen: Chosen) -> VmfMil:
 def _white(known: Knowledge, chosen: Chosen) -> VmfMil:
     """In whitened features, with objectness alone as background."""
     prior = _objectness_prior(chosen)
-    return VmfMil(chosen["kappa"], prior, center=known.center, whitening=known.whitening)
+    return VmfMil(chosen["kappa"], prior, center=known.center, space=known.whitening)
 
 
 def _white_start(known: Knowledge, chosen: Chosen) -> VmfMil:
     """The same from what looks like an object, and not from whole images."""
     return replace(_white(known, chosen), start=background_only)
+
+
+def _kin(known: Knowledge, chosen: Chosen) -> VmfMil:
+    """The same along axes that tell kinds of things apart."""
+    return replace(_white_start(known, chosen), space=known.kin_space)
 
 
 def _vmf(known: Knowledge, chosen: Chosen) -> VmfMil:
@@ -97,15 +102,9 @@ def _guided(known: Knowledge, chosen: Chosen) -> VmfMil:
 
 
 def _scenes(known: Knowledge, chosen: Chosen) -> SceneMil:
-    """vMF-MIL from what looks like an object, in whitened features, by how alike the scenes are (5.9)."""
-    vmf = VmfMil(
-        chosen["kappa"],
-        _objectness_prior(chosen),
-        center=known.center,
-        whitening=known.whitening,
-        start=background_only,
-    )
-    return SceneMil(vmf, chosen["commonness_weight"], chosen["sharedness_weight"], chosen["rivalry_weight"])
+    """The same by how alike the scenes are (5.9)."""
+    weights = (chosen[f"{name}_weight"] for name in ("commonness", "sharedness", "rivalry"))
+    return SceneMil(_kin(known, chosen), *weights)
 
 
 def _objectness_prior(chosen: Chosen) -> SummedBackground:
@@ -211,6 +210,7 @@ OURS: Mapping[str, Method] = {
     "vmf-mil-logistic": Method("vMF-MIL, logistic background", _logistic, LOGISTIC_GRID),
     "vmf-mil-white": Method("vMF-MIL with objectness, whitened", _white, WHITE_GRID),
     "vmf-mil-white-start": Method("vMF-MIL with objectness, whitened, started at objects", _white_start, WHITE_GRID),
+    "vmf-mil-kin": Method("vMF-MIL with objectness, along axes of kinship", _kin, WHITE_GRID),
     "vmf-mil-detector": Method("vMF-MIL, cosine head", _detector, HEAD_GRID, "vmf-mil", "mAP"),
     "prototypical-detector": Method(
         "Prototypical Init, cosine head", _start_only_detector, HEAD_GRID, "vmf-mil", "mAP"

@@ -10,6 +10,7 @@ from tag2box.methods.floors import objectness, objectness_odds
 from tag2box.methods.knowledge import Knowledge
 from tag2box.methods.lineup.method import Chosen, Method
 from tag2box.methods.rivals import BestFirst, CommonRegions, GreedyTree, Lsda, MiMax, MiSvm, Search, Silco, Trws
+from tag2box.rows import Lens
 
 GREEDY_TREE, TRWS, ASTAR = GreedyTree(), Trws(), BestFirst()
 FOLDS = 10
@@ -24,12 +25,17 @@ LSDA_ODDS_GRID = {"objectness_weight": (0.0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5)}
 
 
 def _mi_svm(known: Knowledge, chosen: Chosen) -> MiSvm:
-    return MiSvm(known.objectness, chosen["gamma"], chosen["cost"], known.center)
+    return MiSvm(known.objectness, chosen["gamma"], chosen["cost"], Lens(known.center))
 
 
 def _guided_mi_svm(known: Knowledge, chosen: Chosen) -> MiSvm:
     """With the detector's objectness, in the choice of regions and in new images."""
-    return MiSvm(objectness_odds, chosen["gamma"], chosen["cost"], known.center, ask_in_new_images=True)
+    return MiSvm(objectness_odds, chosen["gamma"], chosen["cost"], Lens(known.center), ask_in_new_images=True)
+
+
+def _kin_mi_svm(known: Knowledge, chosen: Chosen) -> MiSvm:
+    """The same where what users get works too."""
+    return replace(_guided_mi_svm(known, chosen), lens=known.kin_space.lens)
 
 
 def _uijlings(known: Knowledge, chosen: Chosen) -> MiSvm:
@@ -68,6 +74,7 @@ def _lsda(known: Knowledge, chosen: Chosen) -> Lsda:
 THEIRS: Mapping[str, Method] = {
     "mi-svm": Method("MI-SVM", _mi_svm, SVM_GRID),
     "mi-svm-guided": Method("MI-SVM with objectness", _guided_mi_svm, GUIDED_SVM_GRID),
+    "mi-svm-kin": Method("MI-SVM with objectness, along axes of kinship", _kin_mi_svm, GUIDED_SVM_GRID),
     "uijlings": Method("Uijlings et al., on our features", _uijlings, SVM_GRID),
     "uijlings-guided": Method("Uijlings et al. with objectness", _guided_uijlings, GUIDED_SVM_GRID),
     "mi-max": Method("MI-max", _mi_max, MAX_GRID),

@@ -147,7 +147,7 @@ class SceneMil:
         lead: float,
     ) -> tuple[VmfMil, Solution[VmfForeground]]:
         """The method whose scores lean to known regions, and where it ends."""
-        leaning, leaned = np.zeros(bags[0].dimension), vmf
+        leaning, leaned = np.zeros(len(found.foreground.theta)), vmf
         for _ in range(LEANINGS):
             more = lean(found.score, self.seen, bags, clamps, lead)
             if more is None:

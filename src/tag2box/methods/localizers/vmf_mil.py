@@ -19,7 +19,7 @@ from tag2box.methods.localizers.em import Em, Solution, run_em, solve
 from tag2box.methods.localizers.foregrounds import VmfForeground
 from tag2box.methods.localizers.stack import BagStack
 from tag2box.methods.localizers.starts import NO_CLAMPS, Clamps, Start, whole_images
-from tag2box.methods.spread import Whitening
+from tag2box.methods.space import Space
 from tag2box.methods.view import View
 from tag2box.rows import Lens, Rows
 from tag2box.sphere import KappaRule, direction_and_length
@@ -41,7 +41,7 @@ class VmfMil:
     start: Start = whole_images
     center: Array | None = None
     """(d,), mean of the base features; None leaves features as they are."""
-    whitening: Whitening | None = None
+    space: Space | None = None
     """The space that EM works in, with the same centre; None for that of centred features"""
     max_steps: int = 20
     tol: float = 1e-7
@@ -86,12 +86,12 @@ class VmfMil:
     @cached_property
     def lens(self) -> Lens:
         """What EM sees features through."""
-        return Lens(self.center) if self.whitening is None else self.whitening.lens
+        return Lens(self.center) if self.space is None else self.space.lens
 
     def seen(self, bag: ProposalBag) -> ProposalBag:
         """A bag in the space that EM works in."""
-        if self.whitening is not None:
-            return self.whitening.bag(bag)
+        if self.space is not None:
+            return self.space.bag(bag)
         return bag if self.center is None else bag.through(self.lens)
 
     def seen_rows(self, features: Rows) -> Rows:
@@ -100,11 +100,11 @@ class VmfMil:
 
     def among_centered(self, directions: Array) -> Array:
         """(C, d) directions of that space, as they are among centred features."""
-        return directions if self.whitening is None else self.whitening.back(directions)
+        return directions if self.space is None else self.space.back(directions)
 
     def from_centered(self, directions: Array) -> Array:
         """(C, d) directions among centred features, as they are in that space."""
-        return directions if self.whitening is None else self.whitening.forth(directions)
+        return directions if self.space is None else self.space.forth(directions)
 
     def solve(
         self, bags: Sequence[ProposalBag], rng: np.random.Generator, clamps: Clamps = NO_CLAMPS

@@ -16,8 +16,7 @@ from tag2box.arrays import Array, frozen, require_number
 from tag2box.errors import TooFewImagesError
 from tag2box.methods.floors import RegionScore
 from tag2box.methods.rivals.linear_svm import LinearSvm, balanced_costs, fit_linear_svm
-from tag2box.methods.view import center_bag
-from tag2box.rows import Directions
+from tag2box.rows import NO_LENS, Directions, Lens
 from tag2box.types import WHOLE_IMAGE, Localization, ProposalBag, require_dimension
 
 
@@ -51,7 +50,7 @@ class MiSvmFit:
 
     def score(self, bag: ProposalBag) -> Array:
         """(n,) by the machine alone, or with what objectness says if it is asked in new images too."""
-        scores = _scores(self.svm, center_bag(bag, self.learner.center).directions)
+        scores = _scores(self.svm, self.learner.seen(bag))
         return scores + self.learner.guide(bag) if self.learner.ask_in_new_images else scores
 
 
@@ -68,8 +67,8 @@ class MiSvm:
     gamma: float = 1.0
     """How much objectness counts when regions are chosen"""
     cost: float = 1.0
-    center: Array | None = None
-    """(d,), mean of the base features; None leaves features as they are"""
+    lens: Lens = NO_LENS
+    """What the machine sees features through"""
     max_rounds: int = 20
     folds: int = 1
     """Groups of images, each looked at by a machine that learned from the others; 1 is a single machine for all"""
@@ -81,16 +80,13 @@ class MiSvm:
         require_number("cost", self.cost, above=0.0)
         require_number("max_rounds", self.max_rounds, at_least=1)
         require_number("folds", self.folds, at_least=1)
-        if self.center is not None:
-            object.__setattr__(self, "center", frozen(self.center, np.float64))
 
     def learn(
         self, positives: Sequence[ProposalBag], negatives: Sequence[ProposalBag], rng: np.random.Generator
     ) -> MiSvmFit:
         """Separate the best regions of the positives from the hardest of the negatives."""
-        return self._alternate(
-            self._directions(positives), self._directions(negatives), [self.guide(bag) for bag in positives]
-        )
+        shown, absent = ([self.seen(bag) for bag in bags] for bags in (positives, negatives))
+        return self._alternate(shown, absent, [self.guide(bag) for bag in positives])
 
     def learn_classes(
         self,
@@ -99,16 +95,17 @@ class MiSvm:
         classes: Sequence[str],
         rng: np.random.Generator,
     ) -> dict[str, MiSvmFit]:
-        """Each class against the rest of one set of images, which are looked at from the centre once."""
-        directions, guides, learned = self._directions(bags), [self.guide(bag) for bag in bags], {}
+        """Each class against the rest of one set of images, which are looked at once."""
+        directions, guides, learned = [self.seen(bag) for bag in bags], [self.guide(bag) for bag in bags], {}
         for label in classes:
             shows, shows_not = [label in labels for labels in tags], [label not in labels for labels in tags]
             shown, absent = list(compress(directions, shows)), list(compress(directions, shows_not))
             learned[label] = self._alternate(shown, absent, list(compress(guides, shows)))
         return learned
 
-    def _directions(self, bags: Sequence[ProposalBag]) -> list[Directions]:
-        return [center_bag(bag, self.center).directions for bag in bags]
+    def seen(self, bag: ProposalBag) -> Directions:
+        """The regions of a bag, through the lens."""
+        return bag.directions if self.lens.changes_nothing else bag.through(self.lens).directions
 
     def guide(self, bag: ProposalBag) -> Array:
         """(n,) what objectness says of each region."""
