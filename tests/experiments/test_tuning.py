@@ -165,14 +165,6 @@ def test_what_users_get_is_chosen_on_photos_of_one_scene_too(bench: Workbench) -
     assert datasets_for(bench, ["mi-svm", "vmf-mil-likeness", "vmf-mil-scenes"]) == [HELD_OUT, *SAME_SCENE]
 
 
-def test_photos_that_people_took_count_in_the_place_of_composed_ones(tmp_path: Path) -> None:
-    (tmp_path / "practical/cards").mkdir(parents=True)
-    (tmp_path / "practical/cards/boxes.json").write_text("{}")
-    bench = Workbench(tmp_path, tmp_path / "store")
-    assert sources_of(bench, "vmf-mil-scenes") == ((HELD_OUT,), ("practical cards",))
-    assert sources_of(bench, "mi-svm") == ((HELD_OUT,),)
-
-
 class SceneOracle(Oracle):
     """Right in the first tasks of each dataset, in so many as ``right`` says, whatever the settings."""
 

@@ -188,14 +188,8 @@ def _parts(bench: Workbench, method: str, asked: Tasks, stack: ExitStack) -> Ite
 
 
 def sources_of(bench: Workbench, method: str) -> tuple[tuple[str, ...], ...]:
-    """On what a method is chosen: sets of datasets that count alike.
-
-    Composed photos of one scene stand in for photos that people took: what is pasted is rare there by construction.
-    """
-    if not LINEUP[method].for_people:
-        return ((HELD_OUT,),)
-    first, composed, *taken = bench.like_users
-    return (first, *taken) if taken else (first, composed)
+    """On what a method is chosen: sets of datasets that count alike."""
+    return bench.like_users if LINEUP[method].for_people else ((HELD_OUT,),)
 
 
 def datasets_for(bench: Workbench, methods: Sequence[str]) -> list[str]:
