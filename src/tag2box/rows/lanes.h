@@ -4,15 +4,8 @@
      TARGET         what the compiler may use
      LANES          how many floats it computes with at once, NAME(lanes) being so many
      NAME(load)     so many half-precision numbers as floats
+     NAME(totals)   the sum of each of BLOCK times so many floats
 */
-
-TARGET static inline float NAME(total)(const NAME(lanes) *values) {
-    float part[LANES];
-    memcpy(part, values, sizeof part);
-    for (int count = LANES / 2; count > 0; count /= 2)
-        for (int lane = 0; lane < count; lane++) part[lane] += part[lane + count];
-    return part[0];
-}
 
 TARGET static void NAME(widen)(const half *from, int64_t count, float *to) {
     int64_t j = 0;
@@ -38,14 +31,15 @@ TARGET static inline void NAME(block_dots)(const half *const *rows, const float 
             sums[row] += values * part;
         }
     }
+    float totals[BLOCK];
+    NAME(totals)(sums, totals);
     for (int row = 0; row < BLOCK; row++) {
-        float total = NAME(total)(&sums[row]);
         for (int64_t rest = j; rest < d; rest++) {
             float value = from_half(rows[row][rest]);
             if (wide) wide[row * padded(d) + rest] = value;
-            total += value * vector[rest];
+            totals[row] += value * vector[rest];
         }
-        to[row] = total;
+        to[row] = totals[row];
     }
 }
 

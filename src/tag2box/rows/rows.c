@@ -66,6 +66,9 @@ static inline lanes_anywhere load_anywhere(const half *from) {
     }
     return values;
 }
+static inline void totals_anywhere(const lanes_anywhere *sums, float *to) {
+    for (int row = 0; row < BLOCK; row++) to[row] = (sums[row][0] + sums[row][2]) + (sums[row][1] + sums[row][3]);
+}
 #include "lanes.h"
 #undef TARGET
 #undef LANES
@@ -82,6 +85,17 @@ typedef FLOATS(LANES) lanes_avx2;
 TARGET static inline lanes_avx2 load_avx2(const half *from) {
     return (lanes_avx2)_mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)from));
 }
+/* Neighbours are added up until one of each row is left in either half of the fours. */
+TARGET static inline void totals_avx2(const lanes_avx2 *sums, float *to) {
+    __m256 fours[2];
+    for (int place = 0; place < 2; place++) {
+        const lanes_avx2 *some = sums + 4 * place;
+        __m256 first = _mm256_hadd_ps((__m256)some[0], (__m256)some[1]), second = _mm256_hadd_ps((__m256)some[2], (__m256)some[3]);
+        fours[place] = _mm256_hadd_ps(first, second);
+    }
+    __m256 lower = _mm256_permute2f128_ps(fours[0], fours[1], 0x20), upper = _mm256_permute2f128_ps(fours[0], fours[1], 0x31);
+    _mm256_storeu_ps(to, _mm256_add_ps(lower, upper));
+}
 #include "lanes.h"
 #undef TARGET
 #undef LANES
@@ -93,6 +107,14 @@ TARGET static inline lanes_avx2 load_avx2(const half *from) {
 typedef FLOATS(LANES) lanes_avx512;
 TARGET static inline lanes_avx512 load_avx512(const half *from) {
     return (lanes_avx512)_mm512_cvtph_ps(_mm256_loadu_si256((const __m256i *)from));
+}
+TARGET static inline void totals_avx512(const lanes_avx512 *sums, float *to) {
+    lanes_avx2 halves[BLOCK];
+    for (int row = 0; row < BLOCK; row++) {
+        __m512 both = (__m512)sums[row];
+        halves[row] = (lanes_avx2)_mm256_add_ps(_mm512_castps512_ps256(both), _mm512_extractf32x8_ps(both, 1));
+    }
+    totals_avx2(halves, to);
 }
 #include "lanes.h"
 #undef TARGET
