@@ -17,7 +17,7 @@ from tag2box.store import FeatureStore, StoreHeader, StoreWriter
 from tag2box.types import ProposalBag, Truth
 
 D = 64
-MODEL = planted_model(D, Spread(np.zeros(D), np.eye(D) / D), kappa=30.0)
+MODEL = planted_model(D, Spread(np.zeros(D), np.eye(D) / D), axes=30.0)
 WHOLE, DECOY, THING = [0, 0, 100, 100], [10, 10, 40, 40], [60, 10, 90, 40]
 ELSEWHERE = [[10, 60, 40, 90], [60, 60, 90, 90]]
 PHOTOS = 6

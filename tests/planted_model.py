@@ -24,7 +24,7 @@ def planted_model(
     d: int,
     spread: Spread | None = None,
     *,
-    kappa: float = 10.0,
+    axes: float = 10.0,
     calibration: Calibration = EVEN,
     sharpness: float = 5.0,
     example_share: float = 0.0,
@@ -37,12 +37,9 @@ def planted_model(
     By default a cosine of 1 scores 5.
     """
     card = Card(96, d, 0, {PHOTO_GRAPH: "planted", BOX_GRAPH: "planted"}, {"image_size": 96}, {"classes": []})
-    known = replace(
-        some_knowledge(d, card.fingerprint),
-        center=None,
-        spread=spread if spread is not None else Spread(np.zeros(d), 0.04 * np.eye(d)),
-    )
-    localizer = {"kappa": kappa, "objectness_weight": objectness_weight}
+    seen = spread if spread is not None else Spread(np.zeros(d), 0.04 * np.eye(d))
+    known = replace(some_knowledge(d, card.fingerprint), center=None, spread=seen, kinship=seen.loudest(d))
+    localizer = {"axes": axes, "objectness_weight": objectness_weight}
     localizer |= {"commonness_weight": 0.0, "sharedness_weight": 0.0, "rivalry_weight": rivalry_weight}
     settings = Settings({LOCALIZER: localizer, DETECTOR: {"sharpness": sharpness, "example_share": example_share}})
     model = Model(Path("nowhere"), card, known, settings, calibration)

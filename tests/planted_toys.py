@@ -22,11 +22,13 @@ def quarter(number: int) -> tuple[float, float, float, float]:
 
 
 def painted(shade: int, **quarters: int) -> Image.Image:
-    """A photo of a dull colour with one quarter of each bright one."""
+    """A photo of a dull colour with one quarter of each bright one; dark stripes make a green one less clear."""
     picture = Image.new("RGB", (WIDTH, HEIGHT), (shade, 90, 90))
     for colour, number in quarters.items():
         x0, y0, x1, y1 = map(int, quarter(number))
         picture.paste(PAINT[colour], (x0, y0, x1, y1))
+        for stripe in range(x0 + 4, x1, 10) if colour == "green" else ():
+            picture.paste(0, (stripe, y0, stripe + 2, y1))
     return picture
 
 

@@ -115,13 +115,13 @@ def test_colocalization_uses_the_settings_that_were_chosen(annotated: Path, stor
     header = FeatureStore(store).header
     background, chosen = tmp_path / "known.safetensors", tmp_path / "settings.json"
     save_knowledge(background, some_knowledge(header.dimension, header.fingerprint))
-    values = {"kappa": 12.5, "objectness_weight": 0.5}
+    values = {"axes": 12.0, "objectness_weight": 0.5}
     values |= {"commonness_weight": 1.0, "sharedness_weight": 1.0, "rivalry_weight": 1.0}
     save_settings(chosen, Settings({LOCALIZER: values}))
     command = ("measure", "colocalization", store, "--truth", annotated / "boxes.json", "--episodes", "10")
     done = run(*command, "--background", background, "--settings", chosen)
     assert done.returncode == 0, done.stderr
-    assert "kappa 12.5" in done.stdout
+    assert "axes 12" in done.stdout
     for name in ("vMF-MIL", "start without EM", "oracle direction", "top objectness", "whole image"):
         assert done.stdout.count(name) == 1
     chosen.write_text("{}")

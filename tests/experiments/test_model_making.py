@@ -41,7 +41,7 @@ from tiny_training import write_photos
 IMAGES = 24
 TASKS = 4
 FEW = ("--tasks", str(TASKS), "--shots", "2")
-GRIDS = {LOCALIZER: {"kappa": (8.0, 16.0)}, DETECTOR: {"sharpness": (6.0, 12.0)}}
+GRIDS = {LOCALIZER: {"axes": (8.0, 16.0)}, DETECTOR: {"sharpness": (6.0, 12.0)}}
 """A few values of one setting; of the others, the first."""
 PHOTOS = Path(tag2box.__file__).parent / "assets" / "demo" / "photos"
 
@@ -129,7 +129,7 @@ def test_a_detector_and_its_twin_make_a_model(
     edges = "kappa, objectness_weight, commonness_weight, sharedness_weight, rivalry_weight"
     assert re.search(rf"^{LOCALIZER}: kappa .*; at the edge of its grid: {edges}$", done.stdout, re.M)  # in one line
     assert f"{made.knowledge.regions:,} of {made.knowledge.images:,} photos" in done.stdout
-    assert made.settings.of(LOCALIZER)["kappa"] in GRIDS[LOCALIZER]["kappa"]
+    assert made.settings.of(LOCALIZER)["axes"] in GRIDS[LOCALIZER]["axes"]
     assert made.learner.sharpness in GRIDS[DETECTOR]["sharpness"]
 
 
@@ -184,7 +184,7 @@ def test_what_stood_beside_a_choice_belongs_to_it(folder: Path, choices: list[st
     assert with_twin(folder).returncode == 0
     file = folder / "store" / read_card(folder / "model").fingerprint / "chosen" / SETTINGS_NAME
     chosen = load_settings(file)
-    other = {**chosen.own[LOCALIZER], "kappa": 99.0}
+    other = {**chosen.own[LOCALIZER], "axes": 99.0}
     save_settings(file, chosen.with_choice(LOCALIZER, other, chosen.chosen_how[LOCALIZER]))
     choices.clear()
     assert with_twin(folder).returncode == 0

@@ -32,7 +32,7 @@ from tag2box.model import Settings, save_settings
 
 CHOSEN = {
     "vmf-mil-scenes": {
-        "kappa": 30.0,
+        "axes": 30.0,
         "objectness_weight": 1.0,
         "commonness_weight": 1.0,
         "sharedness_weight": 1.0,

@@ -152,14 +152,15 @@ def test_who_can_use_negatives_looks_at_them_where_there_are_some(name: str) -> 
 
 
 def test_what_users_get_by_hand() -> None:
-    """Along axes of kinship, from what looks like an object, by how alike the scenes are."""
+    """Along axes of kinship, from what looks like an object, by how alike the scenes are and what they share."""
     known, chosen = some_knowledge(), other_choice("vmf-mil-scenes")
     vmf = VmfMil(
-        chosen["kappa"],
+        chosen["axes"],
         SummedBackground(((chosen["objectness_weight"], OddsBackground()),)),
         center=known.center,
         space=Space(known.center, known.spread.mean, known.kinship),
         start=background_only,
+        kappa_rule=lambda r, d: np.minimum(chosen["axes"] * r / (1.0 - r**2), 48.0),
     )
     expected = SceneMil(vmf, chosen["commonness_weight"], chosen["sharedness_weight"], chosen["rivalry_weight"])
     built = LINEUP["vmf-mil-scenes"].build(known, chosen)

@@ -29,7 +29,7 @@ from tag2box.model import (
 )
 
 CHOSEN = {
-    "kappa": 20.0,
+    "axes": 20.0,
     "objectness_weight": 3.0,
     "commonness_weight": 0.5,
     "sharedness_weight": 1.5,

@@ -80,7 +80,7 @@ PART = [60, 10, 80, 30]
 KINDS = {"mug": 0, "pen": 1}
 FURTHER = Judge((-1.0, 1.0), 0.5)
 CALIBRATION = Calibration(Judge((0.0,) * 5, -2.0), Judge((0.0,) * 2, -2.0), Threshold(0.5, 0.0), ANY_LIKENESS, FURTHER)
-MODEL = planted_model(D, Spread(np.zeros(D), np.eye(D) / D), kappa=30.0, calibration=CALIBRATION)
+MODEL = planted_model(D, Spread(np.zeros(D), np.eye(D) / D), axes=30.0, calibration=CALIBRATION)
 TAGS: dict[str, set[str]] = {"a": {"mug"}, "b": {"mug"}, "c": {"mug", "pen"}, "d": {"pen"}, "e": {"pen"}, "f": set()}
 
 

@@ -19,7 +19,7 @@ from tag2box.types import ProposalBag
 
 D = 64
 SPREAD = Spread(np.zeros(D), np.eye(D) / D)
-MODEL = planted_model(D, SPREAD, kappa=30.0)
+MODEL = planted_model(D, SPREAD, axes=30.0)
 WHOLE = [0, 0, 100, 100]
 HERE, THERE = (10, 10, 40, 40), (60, 10, 90, 40)
 MUG, PEN = np.eye(D)[:2]
@@ -130,7 +130,7 @@ def test_a_class_that_has_to_make_room_somewhere_else_is_learned_again(found: Fo
 
 def test_where_a_person_has_pointed_nothing_else_is() -> None:
     """Nothing else looks like a mug at all, and the place is the pen's all the same, whichever is named first."""
-    sharp = planted_model(D, SPREAD, kappa=40.0)
+    sharp = planted_model(D, SPREAD, axes=40.0)
     for label in ("apple", "pen"):
         bags = photos(a=MUG_ALONE, b=MUG_ALONE, c=MUG_ALONE, x=MUG_ALONE, y=PEN_ALONE, z=PEN_ALONE)
         tags = {name: {"mug"} for name in "abc"} | {"x": {"mug", label}, "y": {label}, "z": {label}}
@@ -172,9 +172,9 @@ def test_photos_of_other_things_tell_what_a_thing_is_not() -> None:
     both, pen = {HERE: Thing(MUG, 0.5), THERE: Thing(PEN)}, PEN_ALONE
     bags = photos(a=both, b=both, c=both, d=pen, e=pen, f=pen, g={HERE: Thing(PEN)})
     tags: dict[str, set[str]] = {name: {"thing"} for name in "abc"} | {name: set() for name in "defg"}
-    expected = {0.0: THERE, 2.0: HERE}
+    expected = {0.0: THERE, 4.0: HERE}
     for weight, place in expected.items():
-        model = planted_model(D, SPREAD, kappa=12.0, rivalry_weight=weight)
+        model = planted_model(D, SPREAD, axes=12.0, rivalry_weight=weight)
         assert places(find_classes(tags, bags, model))["thing"] == dict.fromkeys("abc", place), weight
 
 

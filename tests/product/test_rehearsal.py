@@ -53,7 +53,7 @@ def planted(tmp_path_factory: pytest.TempPathFactory) -> tuple[Dataset, FeatureS
     background = plant_background(WORLD, 3000)
     fitted = fit_vmf(background)
     spread = Spread(background.mean(axis=0), np.cov(background.T))
-    model = planted_model(WORLD.dimension, spread, kappa=fitted.kappa, objectness_weight=1.0)
+    model = planted_model(WORLD.dimension, spread, axes=fitted.kappa, objectness_weight=1.0)
     return Dataset(WORLD.names, tuple(kept)).only(WORLD.names), FeatureStore(folder), model
 
 

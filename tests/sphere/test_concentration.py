@@ -12,6 +12,7 @@ from tag2box.errors import NotFiniteError, ShapeError
 from tag2box.sphere import (
     KAPPA_RULES,
     bessel_ratio,
+    kappa_along,
     kappa_exact,
     kappa_mardia_jupp,
     kappa_rational,
@@ -42,6 +43,11 @@ def test_rules_by_hand() -> None:
     assert float(kappa_series(r, d, order=3)) == 4.0 * (1 + 0.25 + 0.0625 + 0.015625)
     assert float(kappa_rational(r, d)) == pytest.approx(4.0 / 0.75)
     assert float(kappa_mardia_jupp(r, d)) == pytest.approx(4.0 * (1 + 0.8 * 0.25 + 64 * 16 / (100 * 12) * 0.0625))
+
+
+def test_concentration_along_a_few_axes_by_hand() -> None:
+    found = kappa_along(np.array([0.0, 0.5, 0.8, 1.0]), 512, axes=12)
+    np.testing.assert_allclose(found, [0.0, 8.0, 12 * 0.8 / 0.36, 48.0])
 
 
 @given(lengths, st.integers(2, 4096))

@@ -1,7 +1,7 @@
 """Directions of regions, without moving the rows that they come from.
 
-A model looks at features from their centre, or along other axes. The rows stay as the store has them: three numbers for each
-row say what the lens makes of it, and a direction is carried to the rows instead of the rows to the direction
+A model looks at features from their centre, or along other axes. The rows stay as the store has them: three numbers
+for each row say what the lens makes of it, and a direction is carried to the rows instead of the rows to the direction
 (docs/method.md, section 4).
 
 n = regions, k = vectors, d = feature dimension, D = dimension of the directions that a lens makes of features

@@ -4,6 +4,7 @@ from tag2box.sphere.bessel import bessel_ratio, bessel_ratio_slope, log_normaliz
 from tag2box.sphere.concentration import (
     KAPPA_RULES,
     KappaRule,
+    kappa_along,
     kappa_exact,
     kappa_mardia_jupp,
     kappa_rational,
@@ -23,6 +24,7 @@ __all__ = [
     "direction_and_length",
     "fit_vmf",
     "fit_vmf_mixture",
+    "kappa_along",
     "kappa_exact",
     "kappa_mardia_jupp",
     "kappa_rational",

@@ -22,6 +22,8 @@ from tag2box.sphere.bessel import bessel_ratio, bessel_ratio_slope
 KappaRule = Callable[[npt.ArrayLike, int], Array]
 
 LONGEST = 1.0 - 1e-6
+MOST_ALONG = 48.0
+"""More leaves a region no rival in its photo."""
 NEWTON_STEPS = 5
 """Banerjee's start is within 7 % for every d and r; each step squares the error."""
 
@@ -54,6 +56,11 @@ def kappa_exact(r: npt.ArrayLike, d: int) -> Array:
     for _ in range(NEWTON_STEPS):
         kappa = kappa - (bessel_ratio(kappa, d) - length) / bessel_ratio_slope(kappa, d)
     return kappa
+
+
+def kappa_along(r: npt.ArrayLike, d: int, *, axes: int) -> Array:
+    """The rational (2.2) as if features varied along so many axes only, whatever d is, and bounded, (2.5)."""
+    return np.minimum(kappa_rational(r, axes), MOST_ALONG)
 
 
 KAPPA_RULES: Mapping[str, KappaRule] = MappingProxyType(

@@ -116,9 +116,9 @@ def runs_of(
                 logit = foreground.kappa * float(foreground.theta @ x) - against
                 best, row = (logit, x) if logit > best else (best, row)
             rivals.append(row)
-        rival = RivalBackground(np.stack(rivals), foreground.kappa)
+        rival = RivalBackground(np.stack(rivals), 32.0)
         summed = SummedBackground((*parts, (model.rivalry_weight * (1.0 - alike) ** 3, rival)))
-        again = replace(model.vmf, background=summed, start=given_start(foreground.theta))
+        again = replace(model.vmf, background=summed, kappa=foreground.kappa, start=given_start(foreground.theta))
         runs.append(again.solve(bags, rng()))
     return runs
 
@@ -308,7 +308,7 @@ def only_the_first(number: int) -> ProposalBag:
 def test_what_other_photos_show_too_is_not_the_thing() -> None:
     bags, negatives = [two_things(n) for n in range(5)], [only_the_first(n) for n in range(20, 26)]
     alone = SceneMil(VmfMil(12.0, NO_BACKGROUND, start=background_only), 3.0, 3.0, 0.0)
-    rivals = replace(alone, rivalry_weight=2.0)
+    rivals = replace(alone, rivalry_weight=3.0)
     assert scene_likeness(rivals, bags) < 0.2
     assert alone.learn(bags, negatives, rng()).localization.rows.tolist() == [FIRST] * 5
     assert rivals.learn(bags, [], rng()).localization.rows.tolist() == [FIRST] * 5

@@ -25,8 +25,10 @@ from tag2box.model import DETECTOR, Settings
 from tag2box.progress import Progress
 from tag2box.training import alike, fit_logistic
 
-MOST_LOST = 0.12
+MOST_LOST = 0.08
 """Share of what would be found that may be lost for the sake of few alarms."""
+WRONG_COSTS = 2.0
+"""A wrong box counts so many times as much as a missing one: people have to find it before they can mend it."""
 QUIET = 0.02
 """Share of the photos without a class in which it may be seen: fewer are not worth a loss."""
 ANYTHING = Threshold(0.0, -100.0)
@@ -83,9 +85,9 @@ def fit_calibration(trials: Sequence[TrustTrial], sharpness: float) -> Calibrati
 
 
 def worth_of_boxes(trials: Sequence[TrustTrial], calibration: Calibration) -> float:
-    """F½ of the best regions of new photos, and of regions beside the box of support photos, a photo weighing alike.
+    """Share of right boxes among these, wrong and missing ones, by what they cost: one half for right ones.
 
-    A wrong box counts four times as much as a missing one: people have to find it before they can mend it.
+    Of the best regions of new photos, and of regions beside the box of support photos, a photo weighing alike.
     """
     best = found_at_threshold(trials, calibration)
     weight = len(all_of(trials, "query_scores")) / len(all_of(trials, "wrong"))
@@ -94,7 +96,8 @@ def worth_of_boxes(trials: Sequence[TrustTrial], calibration: Calibration) -> fl
     rights = best.right + weight * (found & right).sum()
     wrong = best.wrong + weight * (found & ~right).sum()
     missed = best.missed + weight * (~found & right).sum()
-    return float(1.25 * rights / max(1.25 * rights + 0.25 * missed + wrong, 1.0))
+    cost = (WRONG_COSTS * wrong + missed) / (WRONG_COSTS + 1.0)
+    return float(rights / max(rights + cost, 1.0))
 
 
 def _further_over(trials: Sequence[TrustTrial], calibration: Calibration) -> tuple[Array, Array]:

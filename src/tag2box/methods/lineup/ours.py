@@ -24,7 +24,7 @@ from tag2box.methods.localizers import (
     background_only,
     random_regions,
 )
-from tag2box.sphere import KAPPA_RULES
+from tag2box.sphere import KAPPA_RULES, kappa_along
 
 STEPS = (1.0, 3.0, 5.0, 20.0, 100.0)
 MANY_STEPS = 100
@@ -45,7 +45,7 @@ GUIDED_GRID = {
 LOGISTIC_GRID = {"kappa": (4.0, 8.0, 12.0, 16.0, 24.0, 32.0), "background_weight": (0.0, 0.25, 0.5, 1.0, 2.0, 4.0)}
 WHITE_GRID = {"kappa": (8.0, 12.0, 16.0, 24.0, 32.0, 48.0), "objectness_weight": (0.0, 0.25, 0.5, 1.0, 1.5, 2.0)}
 SCENE_GRID = {
-    "kappa": (12.0, 16.0, 24.0, 32.0, 48.0),
+    "axes": (12.0, 16.0, 20.0, 24.0, 28.0, 32.0, 48.0),
     "objectness_weight": (0.0, 0.5, 1.0, 1.5, 2.0),
     "commonness_weight": (0.0, 1.5, 3.0, 6.0, 9.0),
     "sharedness_weight": (0.0, 3.0, 5.0, 8.0, 12.0),
@@ -102,9 +102,10 @@ def _guided(known: Knowledge, chosen: Chosen) -> VmfMil:
 
 
 def _scenes(known: Knowledge, chosen: Chosen) -> SceneMil:
-    """The same by how alike the scenes are (5.9)."""
-    weights = (chosen[f"{name}_weight"] for name in ("commonness", "sharedness", "rivalry"))
-    return SceneMil(_kin(known, chosen), *weights)
+    """The same by how alike the scenes are (5.9), as concentrated as what the photos share is alike (2.5)."""
+    axes = int(chosen["axes"])
+    vmf = replace(_kin(known, {**chosen, "kappa": float(axes)}), kappa_rule=partial(kappa_along, axes=axes))
+    return SceneMil(vmf, *(chosen[f"{name}_weight"] for name in ("commonness", "sharedness", "rivalry")))
 
 
 def _objectness_prior(chosen: Chosen) -> SummedBackground:

@@ -165,13 +165,14 @@ class RivalBackground:
 
     rivals: Array
     """(r, d), unit rows, as EM sees features"""
-    kappa: float
+    narrowness: float = 32.0
+    """Of the kernel that says how alike a region and a rival are"""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "rivals", frozen(self.rivals, np.float64))
         require_shape("rivals", self.rivals, (None, None))
         require_number("the number of rivals", len(self.rivals), at_least=1)
-        require_number("kappa", self.kappa, above=0.0)
+        require_number("narrowness", self.narrowness, above=0.0)
 
     @cached_property
     def _landmarks(self) -> Landmarks:
@@ -181,4 +182,4 @@ class RivalBackground:
         """Log of the mean likeness to the rivals."""
         require_dimension("background of rivals", bag, self.rivals.shape[1])
         cosines = bag.directions.against(self._landmarks).astype(np.float64)  # (n, r)
-        return np.log(np.exp(self.kappa * (cosines - 1.0)).mean(axis=1) + HARDLY_ALIKE)
+        return np.log(np.exp(self.narrowness * (cosines - 1.0)).mean(axis=1) + HARDLY_ALIKE)

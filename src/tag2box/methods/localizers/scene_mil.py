@@ -133,7 +133,7 @@ class SceneMil:
         if rivalry < NEGLIGIBLE or not negatives:
             return found
         for _ in range(ROUNDS):
-            rivals = RivalBackground(self._rivals(found, negatives), found.foreground.kappa)
+            rivals = RivalBackground(self._rivals(found, negatives))
             found = _go_on(found, _with(vmf, rivalry, rivals), positives, rng, clamps)
         return found
 
@@ -196,7 +196,7 @@ def _go_on(
     found: Solution[VmfForeground], vmf: VmfMil, bags: Sequence[ProposalBag], rng: np.random.Generator, clamps: Clamps
 ) -> Solution[VmfForeground]:
     """Where ``vmf`` ends if it starts where something was found, with the steps until there."""
-    again = replace(vmf, start=given(found.foreground.theta)).solve(bags, rng, clamps)
+    again = replace(vmf, kappa=found.foreground.kappa, start=given(found.foreground.theta)).solve(bags, rng, clamps)
     return replace(again, run=replace(again.run, steps=found.steps + again.steps))
 
 
