@@ -160,7 +160,7 @@ def test_what_users_get_by_hand() -> None:
         center=known.center,
         space=Space(known.center, known.spread.mean, known.kinship),
         start=background_only,
-        kappa_rule=lambda r, d: np.minimum(chosen["axes"] * r / (1.0 - r**2), 48.0),
+        kappa_rule=lambda r, d: np.minimum(chosen["axes"] * np.asarray(r) / (1.0 - np.asarray(r) ** 2), 48.0),
     )
     expected = SceneMil(vmf, chosen["commonness_weight"], chosen["sharedness_weight"], chosen["rivalry_weight"])
     built = LINEUP["vmf-mil-scenes"].build(known, chosen)

@@ -58,18 +58,21 @@ def test_every_product_is_that_of_the_directions_themselves(seed: int, kind: str
 def test_few_axes_make_rows_of_their_own_as_precise_as_those_that_they_come_from(seed: int, dtype: type) -> None:
     rng = np.random.default_rng(seed)
     center, mean = 0.4 * random_units(rng, 1, 24)[0], 0.3 * random_units(rng, 1, 24)[0]
-    lens, rows = Lens(center, mean, rng.standard_normal((24, 7))), random_units(rng, 9, 24).astype(dtype)
+    lens = Lens(center, mean, rng.standard_normal((24, 7)))
+    rows: Rows = random_units(rng, 9, 24).astype(dtype)
     plain = directions_of(rows)
     seen, _ = plain.through(lens)
     exact, others, weights = by_definition(rows, lens), random_units(rng, 4, 7), rng.uniform(size=9)
-    close = {"atol": 1e-5 if dtype == np.float32 else 2e-3}
-    assert (seen.rows.shape, seen.rows.dtype, seen.dimension) == ((9, 7), dtype, 7)
+    near = 1e-5 if dtype == np.float32 else 2e-3
+    assert seen.rows.shape == (9, 7)
+    assert seen.rows.dtype == dtype
+    assert seen.dimension == 7
     assert seen.plain() is plain
-    np.testing.assert_allclose(seen.dense(), exact, **close)
-    np.testing.assert_allclose(seen.at([2, 0]), exact[[2, 0]], **close)
-    np.testing.assert_allclose(seen.along(others[0]), exact @ others[0], **close)
-    np.testing.assert_allclose(seen.against(Landmarks(others)), exact @ others.T, **close)
-    np.testing.assert_allclose(seen.sum(weights), weights @ exact, atol=9 * close["atol"])
+    np.testing.assert_allclose(seen.dense(), exact, atol=near)
+    np.testing.assert_allclose(seen.at([2, 0]), exact[[2, 0]], atol=near)
+    np.testing.assert_allclose(seen.along(others[0]), exact @ others[0], atol=near)
+    np.testing.assert_allclose(seen.against(Landmarks(others)), exact @ others.T, atol=near)
+    np.testing.assert_allclose(seen.sum(weights), weights @ exact, atol=9 * near)
 
 
 def test_few_axes_leave_rows_where_they_are_that_are_brought_when_needed() -> None:
