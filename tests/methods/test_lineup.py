@@ -153,7 +153,7 @@ def test_who_can_use_negatives_looks_at_them_where_there_are_some(name: str) -> 
 
 def test_what_users_get_by_hand() -> None:
     """Along axes of kinship, from what looks like an object, by how alike the scenes are and what they share."""
-    known, chosen = some_knowledge(), other_choice("vmf-mil-scenes")
+    known, chosen = some_knowledge(), {**other_choice("vmf-mil-scenes"), "axes": 3.0}
     vmf = VmfMil(
         chosen["axes"],
         SummedBackground(((chosen["objectness_weight"], OddsBackground()),)),

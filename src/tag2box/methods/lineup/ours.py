@@ -30,7 +30,7 @@ STEPS = (1.0, 3.0, 5.0, 20.0, 100.0)
 MANY_STEPS = 100
 """More than EM ever takes."""
 WRITTEN_GRID = {"kappa": (64.0, 128.0, 256.0, 512.0, 1024.0, 2048.0, 4096.0)}
-CENTERED_GRID = {"kappa": (2.0, 4.0, 8.0, 16.0, 24.0, 32.0, 48.0)}
+CENTERED_GRID = {"kappa": (2.0, 4.0, 8.0, 16.0, 24.0, 32.0, 48.0, 64.0, 96.0)}
 VMF_GRID = {
     "kappa": (2.0, 4.0, 8.0, 16.0, 24.0, 32.0, 48.0, 64.0),
     "background_weight": (0.0, 1.0, 2.0, 4.0, 6.0, 9.0, 12.0),
@@ -42,7 +42,10 @@ GUIDED_GRID = {
     "objectness_weight": (0.0, 0.5, 1.0, 1.5, 2.0, 3.0),
     "steps": STEPS,
 }
-LOGISTIC_GRID = {"kappa": (4.0, 8.0, 12.0, 16.0, 24.0, 32.0), "background_weight": (0.0, 0.25, 0.5, 1.0, 2.0, 4.0)}
+LOGISTIC_GRID = {
+    "kappa": (4.0, 8.0, 12.0, 16.0, 24.0, 32.0, 48.0, 64.0),
+    "background_weight": (0.0, 0.25, 0.5, 1.0, 2.0, 4.0),
+}
 WHITE_GRID = {"kappa": (8.0, 12.0, 16.0, 24.0, 32.0, 48.0), "objectness_weight": (0.0, 0.25, 0.5, 1.0, 1.5, 2.0)}
 SCENE_GRID = {
     "axes": (12.0, 16.0, 20.0, 24.0, 28.0, 32.0, 48.0),

@@ -15,7 +15,7 @@ from tag2box.rows import Lens
 GREEDY_TREE, TRWS, ASTAR = GreedyTree(), Trws(), BestFirst()
 FOLDS = 10
 """Of Uijlings et al."""
-SVM_GRID = {"gamma": (0.0, 0.1, 0.25, 0.5, 1.0), "cost": (0.1, 1.0, 10.0, 100.0)}
+SVM_GRID = {"gamma": (0.0, 0.1, 0.25, 0.5, 1.0), "cost": (0.01, 0.1, 1.0, 10.0, 100.0)}
 GUIDED_SVM_GRID = {"gamma": (0.0, 0.03, 0.06, 0.12, 0.25, 0.5, 1.0), "cost": (0.1, 1.0, 10.0, 100.0)}
 MAX_GRID = {"cost": (0.0, 0.01, 0.03, 0.1, 0.3, 1.0)}
 ODDS_GRID = {"objectness_weight": (0.0, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0)}
