@@ -120,14 +120,14 @@ def test_a_detector_and_its_twin_make_a_model(
     done = with_twin(folder)
     assert done.returncode == 0, done.stderr
     assert choices == [LOCALIZER, DETECTOR]
-    chosen_on = [(folder / "model", name) for name in (HELD_OUT, *SAME_SCENE)]
-    assert extracted == [(folder / "detector", BASE), *chosen_on]
+    by_twin = [(folder / "model", name) for name in (HELD_OUT, BASE, *SAME_SCENE)]  # base: what it knows is fitted
+    assert extracted == [(folder / "detector", BASE), *by_twin]
     assert leftovers(folder) == ["made"]
     made, detector, twin = Model.open(folder / "made"), read_card(folder / "detector"), read_card(folder / "model")
     assert made.fingerprint == made.knowledge.fingerprint == detector.fingerprint != twin.fingerprint
     assert f"Wrote {detector.fingerprint} to {folder / 'made'}." in done.stdout
-    edges = "kappa, objectness_weight, commonness_weight, sharedness_weight, rivalry_weight"
-    assert re.search(rf"^{LOCALIZER}: kappa .*; at the edge of its grid: {edges}$", done.stdout, re.M)  # in one line
+    edges = "axes, objectness_weight, commonness_weight, sharedness_weight, rivalry_weight"
+    assert re.search(rf"^{LOCALIZER}: axes .*; at the edge of its grid: {edges}$", done.stdout, re.M)  # in one line
     assert f"{made.knowledge.regions:,} of {made.knowledge.images:,} photos" in done.stdout
     assert made.settings.of(LOCALIZER)["axes"] in GRIDS[LOCALIZER]["axes"]
     assert made.learner.sharpness in GRIDS[DETECTOR]["sharpness"]

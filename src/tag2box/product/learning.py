@@ -28,7 +28,7 @@ Region = int | ProposalBag
 
 MANY = 200
 """Photos of a class whose features are not all held in memory."""
-LEAD = 1.0
+LEAD = 2.0
 """Log odds by which regions that a person pointed at lead wrong ones in their photos."""
 
 
