@@ -175,7 +175,7 @@ def test_settings_are_chosen_on_held_out_classes(bench: Workbench, tmp_path: Pat
     asked = [place for place in places(bench, chosen) if place not in {"--settings", chosen}]
     told = run("bench", "tune", *asked, "-o", chosen, "--method", "mi-svm", "--tasks", "6", "--shots", "2")
     assert told.returncode == 0, told.stderr
-    assert "Choosing for mi-svm 15 of 15" in told.stdout
+    assert "Choosing for mi-svm 17 of 17" in told.stdout
     content = json.loads(chosen.read_text())
     assert set(content["settings"]["mi-svm"]) == {"gamma", "cost"}
     assert load_settings(chosen).of("mi-svm") == content["settings"]["mi-svm"]

@@ -214,7 +214,7 @@ def test_what_the_tasks_of_the_methods_need_is_extracted_before_anything_is_chos
         (0.25, 10.0, ""),
         (0.0, 1.0, "; at the edge of its grid: gamma"),
         (0.1, 100.0, "; at the edge of its grid: cost"),
-        (1.0, 0.1, "; at the edge of its grid: gamma, cost"),
+        (1.0, 0.01, "; at the edge of its grid: gamma, cost"),
     ],
 )
 def test_values_at_the_edge_of_a_grid_are_named(
@@ -246,8 +246,8 @@ def test_progress_ends_where_it_was_said_to_end(
 
     monkeypatch.setattr(tuning, "choose_settings", choose)
     choose_all(bench, ["mi-svm"], ASKED, tmp_path / "s.json", listening, lambda words: None)
-    assert totals == [("Choosing for mi-svm", 15)]
-    assert heard == [*range(1, 15), *[14] * 26, 15]
+    assert totals == [("Choosing for mi-svm", 17)]
+    assert heard == [*range(1, 17), *[16] * 24, 17]
 
 
 def test_what_was_chosen_so_is_not_chosen_again_unless_something_has_changed(
