@@ -2,14 +2,30 @@
 
 from __future__ import annotations
 
+import os
 from collections import OrderedDict
 from collections.abc import Callable
+from contextlib import suppress
 from typing import final
 
 from tag2box.types import ProposalBag
 
 MOST_BYTES = 2**28
 """Of bags that a store keeps. What models make of a bag lives as long as the bag, and takes twice as much."""
+SHARE_OF_MEMORY = 1 / 8
+"""That may be filled with bags where nothing else is done: with what is made of them, it is less than a half."""
+
+
+def memory_bytes() -> int | None:
+    """The machine's memory; None where the system does not tell."""
+    with suppress(AttributeError, ValueError, OSError):
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    return None
+
+
+def room_for_bags(processes: int) -> int:
+    """Bytes of bags that each of so many processes may keep, if they have the machine for themselves."""
+    return max(MOST_BYTES, int(SHARE_OF_MEMORY * (memory_bytes() or 0)) // processes)
 
 
 @final

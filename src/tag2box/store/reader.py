@@ -9,7 +9,7 @@ from typing import final
 
 from tag2box.errors import DamagedStoreError, ForeignStoreError, StoreError
 from tag2box.store.header import StoreHeader, read_header, require_same
-from tag2box.store.keeping import KeptBags
+from tag2box.store.keeping import MOST_BYTES, KeptBags
 from tag2box.store.shard import Entry, Shard, open_shard
 from tag2box.types import ProposalBag
 
@@ -22,15 +22,18 @@ MAPPED = 16
 class FeatureStore:
     """A folder of sealed shards, read through memory maps."""
 
-    def __init__(self, folder: Path, expected: StoreHeader | None = None) -> None:
-        """Open ``folder``; with ``expected``, refuse a store of another extractor."""
+    def __init__(self, folder: Path, expected: StoreHeader | None = None, *, room: int = MOST_BYTES) -> None:
+        """Open ``folder``; with ``expected``, refuse a store of another extractor.
+
+        Bags that were read are kept as far as there is ``room``, in bytes.
+        """
         self.folder = folder
         self.header = read_header(folder)
         if expected is not None:
             require_same(folder, self.header, expected)
         self.shards = tuple(open_shard(path) for path in sorted(folder.glob(SHARD_PATTERN)))
         self._tensors = lru_cache(maxsize=MAPPED)(Shard.map)
-        self._kept = KeptBags()
+        self._kept = KeptBags(room)
         self._places: dict[str, tuple[Shard, int]] = {}
         for shard in self.shards:
             self._admit(shard)

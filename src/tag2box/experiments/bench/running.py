@@ -66,8 +66,9 @@ class Crew:
     """Worker processes that keep the bags of one dataset, for as many rows as there are."""
 
     def __init__(self, bench: Workbench, dataset: str, workers: int | None = None) -> None:
+        workers = workers or os.cpu_count() or 1
         self._pool = ProcessPoolExecutor(
-            workers or os.cpu_count() or 1, get_context("spawn"), initializer=_prepare, initargs=(bench, dataset)
+            workers, get_context("spawn"), initializer=_prepare, initargs=(bench, dataset, workers)
         )
 
     def __enter__(self) -> Crew:
@@ -196,9 +197,9 @@ def end_with_parent() -> None:
     Thread(target=wait, daemon=True).start()
 
 
-def _prepare(bench: Workbench, dataset: str) -> None:
+def _prepare(bench: Workbench, dataset: str, workers: int) -> None:
     end_with_parent()
-    _KEPT["pool"] = bench.pool(dataset)
+    _KEPT["pool"] = bench.pool(dataset, workers)
     _KEPT["knowledge"] = bench.knowledge()
 
 

@@ -47,7 +47,7 @@ from tag2box.model import (
     save_knowledge,
 )
 from tag2box.progress import Progress, Report
-from tag2box.store import FeatureStore
+from tag2box.store import FeatureStore, room_for_bags
 from tag2box.training import fit_knowledge
 from tag2box.training.kinship import KINSHIP
 
@@ -112,9 +112,12 @@ class Workbench:
             return of_round(read_dataset(self.same_scene / BOXES_NAME), SAME_SCENE.index(name) + 1)
         return of_data_folder(self.data, name)
 
-    def pool(self, name: str) -> Pool:
-        """The bags and truths of a dataset that has been extracted."""
-        return Pool.of(FeatureStore(self._store_of(name)), self.load(name))
+    def pool(self, name: str, processes: int = 1) -> Pool:
+        """The bags and truths of a dataset that has been extracted, for one of so many processes.
+
+        Tasks ask for the same photos again and again: what methods make of a photo is worth more than reading it.
+        """
+        return Pool.of(FeatureStore(self._store_of(name), room=room_for_bags(processes)), self.load(name))
 
     def missing(self, name: str) -> list[DatasetImage]:
         """Images of a dataset that tasks can use and whose features are not in the store yet."""

@@ -11,12 +11,12 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from pathlib import Path
 
 from tag2box.product.doctor.abilities import Try, attempt
 from tag2box.product.doctor.findings import Finding, note, ok, problem
 from tag2box.product.doctor.installation import AGAIN, Requirement, installed, required, shortcomings, with_versions
+from tag2box.store import memory_bytes
 
 GIBIBYTE = 1024**3
 LITTLE_MEMORY = GIBIBYTE
@@ -45,13 +45,6 @@ def machine_finding(cores: int, memory: int | None) -> Finding:
     if memory < LITTLE_MEMORY:
         return note("machine", words, "if tag2box is killed without a word, run it where there is more memory.")
     return ok("machine", words)
-
-
-def memory_bytes() -> int | None:
-    """The machine's memory; None where the system does not tell."""
-    with suppress(AttributeError, ValueError, OSError):
-        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    return None
 
 
 def folder_finding(name: str, folder: Path, free: int | None = None) -> Finding:
