@@ -22,6 +22,7 @@ def test_where_all_is_right_there_is_nothing_to_say(tmp_path: Path) -> None:
     (helped,) = ScriptedPerson(*by_hand(tmp_path / "store", looks, THING), 2).help(6, 1, BY_DOUBT, silent)
     np.testing.assert_array_equal(helped.right, [1.0, 1.0, 1.0])
     assert helped.looks == 0
+    assert len(helped.offered) == len(helped.clicked) == 0
 
 
 @pytest.mark.parametrize("order", [BY_DOUBT, BY_CHANCE])
@@ -32,6 +33,8 @@ def test_a_few_words_put_deceived_photos_right(tmp_path: Path, order: str) -> No
     assert reported == [1, 2]
     assert [each.right[0] for each in helped] == [0.0, 0.0]
     assert errors_gone(helped) > 0.5
+    assert all((each.offered == 1.0).all() and len(each.offered) == 8 for each in helped)
+    assert all(len(each.clicked) == 8 and 0.5 < each.clicked.mean() <= 1.0 for each in helped)
 
 
 def test_one_more_word_each_time_and_it_points_at_the_best_region(
@@ -55,6 +58,10 @@ def test_one_more_word_each_time_and_it_points_at_the_best_region(
 
 
 def test_what_was_put_right_is_a_share_of_what_was_wrong() -> None:
-    assert errors_gone([Helped(np.array([0.5, 0.75]), 1), Helped(np.array([0.9, 0.95]), 1)]) == pytest.approx(0.5)
-    assert errors_gone([Helped(np.array([1.0, 1.0]), 0)]) == 0.0
-    assert errors_gone([Helped(np.array([0.8, 0.6]), 3)]) == pytest.approx(-1.0)
+    assert errors_gone([helped(0.5, 0.75), helped(0.9, 0.95)]) == pytest.approx(0.5)
+    assert errors_gone([helped(1.0, 1.0)]) == 0.0
+    assert errors_gone([helped(0.8, 0.6)]) == pytest.approx(-1.0)
+
+
+def helped(*right: float) -> Helped:
+    return Helped(np.array(right), 1, np.empty(0), np.empty(0))

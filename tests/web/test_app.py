@@ -8,6 +8,7 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -15,6 +16,7 @@ from PIL import Image
 from starlette.testclient import TestClient
 
 from planted_studio import BOXES, GREEN, RED, doubt_less, open_planted, picture, settle
+from tag2box.boxes import box_overlaps
 from tag2box.data.formats.coco import read_coco
 from tag2box.errors import RunError
 from tag2box.product.class_file import load_classes
@@ -198,9 +200,39 @@ def test_thumbs_and_photos_are_made_anew_and_small_ones_kept(client: TestClient,
 def test_other_places_are_offered_apart_from_each_other(client: TestClient) -> None:
     places = client.get(f"/photo/{ZERO}/regions").json()["places"]
     assert 2 <= len(places) <= 9
-    assert places[0]["weight"] == max(one["weight"] for one in places)
     assert {one["label"] for one in places} == {"thing"}
-    assert BOXES[0] in [one["box"] for one in places]
+    (there,) = (box["box"] for box in entry(client, "thing/0.png")["boxes"])
+    offered = [one["box"] for one in places]
+    assert there not in offered
+    assert any(box in offered for box in BOXES[:2])
+    boxes = np.array(offered, dtype=np.float32)
+    assert (box_overlaps(boxes, boxes) - np.eye(len(boxes))).max() <= 0.5
+
+
+def test_a_click_means_a_region_around_it_and_not_the_one_that_is_there(client: TestClient, studio: Studio) -> None:
+    (there,) = (box["box"] for box in entry(client, "thing/0.png")["boxes"])
+    (other,) = (box for box in BOXES[:2] if box != there)
+    middle = [(other[0] + other[2]) / 2, (other[1] + other[3]) / 2]
+    say(client, kind="points", point=middle)
+    (said,) = studio.run.journal.said()
+    assert isinstance(said.what, Shows)
+    assert list(said.what.box) == other
+    assert said.what.row == studio.run.row_at("thing/0.png", said.what.box)
+    settle(studio)
+    assert entry(client, "thing/0.png")["boxes"][0]["box"] == other
+    say(client, kind="points", point=middle)  # it is there already
+    again = studio.run.journal.said()[-1].what
+    assert isinstance(again, Shows)
+    assert list(again.box) != other
+
+
+def test_a_click_for_a_thing_that_was_never_found_goes_by_objectness(client: TestClient, studio: Studio) -> None:
+    say(client, label="unicorn", kind="points", point=[20, 15])
+    (said,) = studio.run.journal.said()
+    assert isinstance(said.what, Shows)
+    x0, y0, x1, y1 = said.what.box
+    assert x0 <= 20 <= x1
+    assert y0 <= 15 <= y1
 
 
 def test_the_film_ends_where_the_boxes_are(client: TestClient) -> None:
@@ -262,9 +294,26 @@ SOME_JSON = st.recursive(
     lambda inner: st.lists(inner, max_size=5) | st.dictionaries(st.text(), inner, max_size=4),
     max_leaves=8,
 )
-KEYS = st.sampled_from(["photo", "label", "kind", "box", "row", "photos", "min_score", "max_doubt", "labels", "x"])
+KEYS = st.sampled_from(
+    ["photo", "label", "kind", "box", "row", "photos", "min_score", "max_doubt", "labels", "point", "x"]
+)
 VALUES = SOME_JSON | st.sampled_from(
-    [ZERO, "thing", "shows", "shows not", "tag", "accept", [0, 0, 40, 30], [1e9, 0, 2, 3], [0.1] * 4, [ZERO], -1, 0.5]
+    [
+        ZERO,
+        "thing",
+        "shows",
+        "points",
+        "shows not",
+        "tag",
+        "accept",
+        [9, 9],
+        [0, 0, 40, 30],
+        [1e9, 0, 2, 3],
+        [0.1] * 4,
+        [ZERO],
+        -1,
+        0.5,
+    ]
 )
 ADDRESSES = st.sampled_from(["/correct", "/find", "/undo", "/redo", "/tags", "/threshold", "/accept"])
 
@@ -288,6 +337,10 @@ def test_whatever_is_sent_the_answer_is_a_word_and_no_crash(client: TestClient, 
         ({"kind": "shows", "box": [0, 0, 400, 30]}, "is no box in 'thing/0.png'"),
         ({"kind": "shows", "box": [0, 0, 1, 30]}, "too small"),
         ({"kind": "shows", "box": [0, 0, 40, 30], "row": 900}, "region 900"),
+        ({"kind": "points"}, "that is no point"),
+        ({"kind": "points", "point": [1]}, "that is no point"),
+        ({"kind": "points", "point": [1, None]}, "that is no point"),
+        ({"kind": "points", "point": [500, 20]}, "nothing else is around that point"),
         ({"kind": "tag", "label": ""}, "the tag is empty"),
         ({"kind": "tag", "label": 7}, "is not a text"),
         ({"kind": "tag", "label": "\ud800"}, "cannot be shown"),

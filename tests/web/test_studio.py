@@ -66,7 +66,7 @@ def test_a_correction_stops_the_search_is_kept_and_the_search_goes_on(studio: St
     """The word is on the disk although EM never got to its end in between."""
     key = photo_id("pen/5.png")
     studio.do(studio.find).result(5)
-    number = studio.do(lambda: studio.say(Word(key, "pen", "shows not", None, None))).result(5)
+    number = studio.do(lambda: studio.say(Word(key, "pen", "shows not"))).result(5)
     assert number == 1
     assert studio.run.journal.said()[0].what == ShowsNot("pen/5.png", "pen")
     assert studio.snapshot.photos[key]["absent"] == ["pen"]  # shown at once

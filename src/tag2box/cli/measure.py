@@ -33,7 +33,7 @@ from tag2box.methods.lineup import LINEUP
 from tag2box.methods.localizers import SceneMil
 from tag2box.model import KNOWLEDGE_NAME, LOCALIZER, SETTINGS_NAME, Model, load_knowledge, load_settings
 from tag2box.product.rehearsal import Rehearsal, rehearse
-from tag2box.product.scripted_person import ORDERS, ScriptedPerson, errors_gone
+from tag2box.product.scripted_person import BY_DOUBT, ORDERS, ScriptedPerson, errors_gone
 from tag2box.store import FeatureStore, StoreHeader
 from tag2box.viz import Curve, draw_curves, require_chart, save_figure
 
@@ -256,6 +256,13 @@ def corrections(
             console.print(f"  CorLoc of photos not touched, after {number} {_shown(t_interval(right))}")
         gone = 100 * errors_gone(helped[order])
         console.print(f"  wrong boxes that the words have put right elsewhere: {gone:.0f} %")
+    offered, clicked = (
+        np.concatenate([getattr(each, name) for each in helped[BY_DOUBT]]) for name in ("offered", "clicked")
+    )
+    if len(offered):
+        console.print(f"Of {len(offered)} boxes that were wrong before the first word:")
+        console.print(f"  the thing is among the places that are offered instead: {100 * offered.mean():.1f} %")
+        console.print(f"  a click on the thing finds it: {100 * clicked.mean():.1f} %")
     if picture is not None:
         mean = {name: np.mean([each.right for each in some], axis=0) for name, some in helped.items()}
         places = np.arange(words + 1, dtype=np.float64)

@@ -67,6 +67,15 @@ class Found:
         """What was learned."""
         return tuple(one.label for one in self.learned)
 
+    def of(self, label: str) -> LearnedClass | None:
+        """What was learned of a thing."""
+        return next((one for one in self.learned if one.label == label), None)
+
+    def box(self, photo: str, label: str) -> FoundBox | None:
+        """Where a thing was found in a photo."""
+        one = self.of(label)
+        return one.boxes[one.photos.index(photo)] if one is not None and photo in one.photos else None
+
     def known(self, fingerprint: str, learned_at: str) -> ClassSet:
         """The classes, as a class file keeps them."""
         return ClassSet(fingerprint, tuple(one.kept(learned_at) for one in self.learned))

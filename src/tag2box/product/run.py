@@ -36,6 +36,7 @@ from tag2box.product.corrections import (
 from tag2box.product.events import Listener, Unreadable, silent
 from tag2box.product.finding import ERROR_RATE, Found, find_classes, further_things, need_a_look
 from tag2box.product.machines import HERE, Machines
+from tag2box.product.places import Places
 from tag2box.product.pointing import Pointing
 from tag2box.product.report import write_report
 from tag2box.product.run_files import (
@@ -167,8 +168,13 @@ class Run:
 
     def row_at(self, photo: str, box: Box) -> int | None:
         """The region of a photo that has this very box."""
-        distances = edge_distances(self._features().bag(photo).boxes, box)  # (n,)
+        distances = edge_distances(self._features().bag(photo).boxes, box)
         return int(distances.argmin()) if distances.min() < SAME_EDGE else None
+
+    def places(self, photo: str, label: str) -> Places:
+        """Where a thing may be in a photo that was looked at."""
+        learned = self.found.of(label) if self.found is not None else None
+        return Places.of(self._features().lean_bag(photo), learned, self.model)
 
     def known(self) -> Known:
         """What is in which photo, after everything that a person said."""
@@ -282,9 +288,8 @@ class Run:
         numbers = [one.number for one in self.journal.said()] if wanted else []
         for number in wanted:
             if number not in numbers:
-                raise RunError(
-                    f"there is no correction {number}.", f"one of 1 to {len(numbers)}", "give another number."
-                )
+                expected = f"one of 1 to {len(numbers)}"
+                raise RunError(f"there is no correction {number}.", expected, "give another number.")
 
     def _require_photos(self, wanted: Sequence[str]) -> None:
         photos = {photo.name for photo in self.given.photos}

@@ -14,6 +14,7 @@ from tag2box.data import Dataset, DatasetImage, Draws
 from tag2box.model import Model
 from tag2box.product.finding import Found, PhotoBox, Place, find_classes
 from tag2box.product.learning import Region
+from tag2box.product.places import Places
 from tag2box.product.rehearsal import draw_tagged, is_right
 from tag2box.progress import Report
 from tag2box.store import FeatureStore
@@ -27,6 +28,14 @@ ORDERS: Mapping[str, Order] = {
 }
 
 
+CLICKS, ASIDE = 10, 0.3
+"""On a thing of which the box is wrong, each within so much of its sides from its middle …"""
+FINE = 1001
+"""… at one of so many places."""
+SAME_PLACE = 0.5
+"""Overlap from which on a place is right."""
+
+
 class Helped(NamedTuple):
     """What became of one draw of tagged photos."""
 
@@ -34,6 +43,10 @@ class Helped(NamedTuple):
     """(words + 1,), share of right boxes where nobody said anything, before and after each word"""
     looks: int
     """Boxes that the person looked at"""
+    offered: Array
+    """For each box that was wrong before the first word: 1 if one of the places that are offered instead is right"""
+    clicked: Array
+    """The same: share of the clicks on the thing that find it"""
 
 
 @final
@@ -61,6 +74,8 @@ class ScriptedPerson:
         said: dict[str, dict[str, Region]] = {}
         found = find_classes(tags, self.store, self.model)
         verdicts, looks = [_verdicts(found, images)], 0
+        wrong_boxes = [each for each in found.by_doubt() if not verdicts[0][each.place]]
+        pointed = [self._pointed(each, found, images[each.photo], draw) for each in wrong_boxes]
         while len(verdicts) <= self.words:
             unsaid = [each for each in found.by_doubt() if each.photo not in said.get(each.box.label, {})]
             looked_at = order(unsaid, draw)
@@ -74,7 +89,22 @@ class ScriptedPerson:
             found = find_classes(tags, self.store, self.model, regions=said, before=found)
             verdicts.append(_verdicts(found, images))
         untouched = [place for place in verdicts[0] if place[0] not in said.get(place[1], {})]
-        return Helped(np.array([np.mean([each[place] for place in untouched]) for each in verdicts]), looks)
+        right = np.array([np.mean([each[place] for place in untouched]) for each in verdicts])
+        return Helped(right, looks, *(np.array([each[which] for each in pointed]) for which in (0, 1)))
+
+    def _pointed(self, wrong: PhotoBox, found: Found, image: DatasetImage, draw: int) -> tuple[float, float]:
+        """Whether the thing is among the places that are offered, and what share of clicks on it find it."""
+        label, here, bag = wrong.box.label, wrong.box.box, self.store.bag(wrong.photo)
+        things = image.truth.of_class(label).boxes
+        is_thing = box_overlaps(bag.boxes, things).max(axis=1) >= SAME_PLACE  # (n,)
+        places, chance = Places.of(bag, found.of(label), self.model), Draws("clicks", draw, wrong.photo, label)
+        x0, y0, x1, y1 = map(float, things[0])
+        hits = []
+        for _ in range(CLICKS):
+            right, down = (0.5 + ASIDE * (2 * chance.below(FINE) / (FINE - 1) - 1) for _ in range(2))
+            row = places.around((x0 + right * (x1 - x0), y0 + down * (y1 - y0)), here)
+            hits.append(row is not None and bool(is_thing[row]))
+        return float(is_thing[places.offered(here)].any()), float(np.mean(hits))
 
     def _best_region(self, image: DatasetImage, label: str) -> int:
         overlaps = box_overlaps(self.store.bag(image.image_id).boxes, image.truth.of_class(label).boxes)  # (n, m)

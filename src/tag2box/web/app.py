@@ -154,7 +154,8 @@ class Desk:
     async def regions(self, request: Request) -> Response:
         """Where else the things of a photo may be."""
         name = self.studio.name_of(request.path_params["key"])
-        return JSONResponse({"places": other_places(self.studio.run.found, name)}, headers=NOT_KEPT)
+        places = await asyncio.to_thread(other_places, self.studio.run, name)
+        return JSONResponse({"places": places}, headers=NOT_KEPT)
 
     async def film(self, request: Request) -> Response:
         """EM at work on a class."""
@@ -174,7 +175,7 @@ class Desk:
 
     async def correct(self, request: Request) -> Response:
         """Keep what a person says; it is on the disk when this answers."""
-        word = word_of(await json_of(request, ("photo", "label", "kind", "box", "row")))
+        word = word_of(await json_of(request, ("photo", "label", "kind", "box", "row", "point")))
         return self._answer({"correction": await self._done(lambda: self.studio.say(word))})
 
     async def accept(self, request: Request) -> Response:

@@ -19,10 +19,14 @@ MOST_JSON = 200_000
 MOST_AT_ONCE = 500
 """Photos or tags that a question is about."""
 LONGEST_TITLE = 200
-KINDS = ("shows", "shows not", "tag", "accept")
+KINDS = ("shows", "points", "shows not", "tag", "accept")
 ID = re.compile(r"[0-9a-f]{16}")
 FARTHEST = 1e6
 """Pixels from the corner of a photo."""
+
+
+Point = tuple[float, float]
+"""x and y, in pixels of a photo"""
 
 
 class Word(NamedTuple):
@@ -32,8 +36,10 @@ class Word(NamedTuple):
     """Its id"""
     label: str
     kind: str
-    box: Box | None
-    row: int | None
+    box: Box | None = None
+    row: int | None = None
+    point: Point | None = None
+    """Where a click was"""
 
 
 async def body_of(request: Request, most: int) -> bytes:
@@ -76,7 +82,8 @@ def word_of(given: dict[str, Any]) -> Word:
         raise _bad(f"the row is {row!r}", "the number of a region")
     if kind == "shows" and box is None:
         raise _bad("there is no box", "where the thing is: x0 y0 x1 y1")
-    return Word(id_of(given.get("photo")), label_of(given.get("label")), kind, box, row)
+    point = point_of(given.get("point")) if kind == "points" else None
+    return Word(id_of(given.get("photo")), label_of(given.get("label")), kind, box, row, point)
 
 
 def id_of(value: object) -> str:
@@ -119,6 +126,13 @@ def box_of(value: object) -> Box:
         raise _bad("that is no box", "x0 y0 x1 y1, in pixels of the photo")
     x0, y0, x1, y1 = map(float, value)
     return x0, y0, x1, y1
+
+
+def point_of(value: object) -> Point:
+    """Two numbers of pixels."""
+    if not isinstance(value, list) or len(value) != 2 or not all(map(_is_number, value)):
+        raise _bad("that is no point", "x y, in pixels of the photo")
+    return float(value[0]), float(value[1])
 
 
 def share_of(value: object, name: str) -> float:

@@ -11,22 +11,16 @@ from typing import Any
 import numpy as np
 
 from tag2box.arrays import Array
-from tag2box.boxes import suppress_overlaps
 from tag2box.data.formats import FORMATS
 from tag2box.data.formats.coco_results import FOUND
 from tag2box.errors import ExportError
 from tag2box.product.class_file import ClassSet, save_classes
 from tag2box.product.detecting import Detector
 from tag2box.product.finding import Found
-from tag2box.product.learning import LearnedClass
 from tag2box.product.run import Run
 from tag2box.store import as_stored
 from tag2box.web.state import photo_id, rounded
 
-MOST_OFFERED = 9
-"""Other places of a thing: as many as there are digits on a keyboard."""
-TOO_ALIKE = 0.7
-"""Places that overlap by more are one offer."""
 FEWEST_SHOWN = 0.05
 """The score below which a detection is not worth a look."""
 MOST_REASONS = 3
@@ -34,25 +28,18 @@ MOST_REASONS = 3
 WRITABLE = tuple(sorted(each.name for each in FORMATS if each.write))
 
 
-def other_places(found: Found | None, photo: str) -> list[dict[str, Any]]:
+def other_places(run: Run, photo: str) -> list[dict[str, Any]]:
     """Where else the things of a photo may be, the likeliest first."""
-    offered: list[dict[str, Any]] = []
-    for one in found.learned if found is not None else ():
-        if photo not in one.photos:
-            continue
-        candidates = one.candidates[one.photos.index(photo)]
-        weights = np.exp(candidates.log_weights)
-        kept = suppress_overlaps(candidates.boxes, weights, TOO_ALIKE, MOST_OFFERED)
-        offered += [
-            {"label": one.label, "box": rounded(candidates.boxes[row]), "weight": round(float(weights[row]), 4)}
-            for row in kept.tolist()
-        ]
+    found, offered = run.found, list[dict[str, Any]]()
+    for box in found.boxes().get(photo, ()) if found is not None else ():
+        places = run.places(photo, box.label)
+        offered += [{"label": box.label, "box": rounded(places.boxes[row])} for row in places.offered(box.box)]
     return offered
 
 
 def film_of(found: Found | None, label: str) -> dict[str, Any]:
     """EM at work on a class: its photos, and for every step where their boxes are."""
-    one = _learned(found, label)
+    one = found.of(label) if found is not None else None
     if one is None:
         return {"label": label, "photos": [], "likelihoods": [], "steps": []}
     return {
@@ -103,7 +90,7 @@ def class_file(known: ClassSet) -> bytes:
 
 def scores_of(found: Found | None, label: str) -> dict[str, Any]:
     """What a class would be found with in its own photos, and in others."""
-    one = _learned(found, label)
+    one = found.of(label) if found is not None else None
     scores = (one.scores.own.tolist(), one.scores.elsewhere.tolist()) if one is not None else ([], [])
     own, elsewhere = ([round(score, 4) for score in some] for some in scores)
     return {"label": label, "own": own, "elsewhere": elsewhere}
@@ -128,7 +115,7 @@ def detections_in(run: Run, known: ClassSet, photo: Path) -> dict[str, Any]:
 
 def _likest(found: Found | None, label: str, likeness: Array) -> list[dict[str, Any]]:
     """The tagged photos whose thing a region is like, the likest first."""
-    one = _learned(found, label)
+    one = found.of(label) if found is not None else None
     if one is None:
         return []
     boxes = dict(zip(one.photos, one.boxes, strict=True))
@@ -140,7 +127,3 @@ def _likest(found: Found | None, label: str, likeness: Array) -> list[dict[str, 
         }
         for place in np.argsort(-likeness)[:MOST_REASONS].tolist()
     ]
-
-
-def _learned(found: Found | None, label: str) -> LearnedClass | None:
-    return next((one for one in found.learned if one.label == label), None) if found is not None else None

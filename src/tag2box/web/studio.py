@@ -9,10 +9,9 @@ from concurrent.futures import Future
 from pathlib import Path
 from typing import Any, TypeVar, final
 
-from tag2box.data.labelled import FoundBox
 from tag2box.data.tags import shared_tags
 from tag2box.errors import InputError, RunError
-from tag2box.product.corrections import Correction, Shows, ShowsNot, Tag, Undo
+from tag2box.product.corrections import Correction, Tag, Undo
 from tag2box.product.events import Event, Stopped
 from tag2box.product.finding import Found, Place
 from tag2box.product.history import History, history_of
@@ -22,6 +21,7 @@ from tag2box.web.bodies import Word
 from tag2box.web.child import Child
 from tag2box.web.events import Events
 from tag2box.web.keepsakes import Keepsakes
+from tag2box.web.meaning import as_found, correction_of, found_in
 from tag2box.web.progress import Progress
 from tag2box.web.state import Snapshot, View, labels_of, moved_boxes, photo_id
 from tag2box.web.thumbnails import THUMBNAILS_NAME, Thumbnails
@@ -30,8 +30,6 @@ from tag2box.web.worker import Worker
 T = TypeVar("T")
 BY = "studio"
 """Who says what is said on the page."""
-LEAST_SIDE = 2.0
-"""Pixels of a box that is drawn."""
 PATIENCE = 0.5
 """Seconds that the end waits for the thread."""
 BUG = "Something went wrong in tag2box itself; the terminal says what. Everything that you said is kept."
@@ -99,7 +97,7 @@ class Studio:
 
     def say(self, word: Word) -> int | None:
         """Keep what a person says; the number of the correction, or None if it was said already."""
-        what = self._correction(word)
+        what = correction_of(word, self.name_of(word.photo), self.run)
         return None if what is None else self._keep([what])
 
     def accept_up_to(self, doubt: float, labels: Collection[str]) -> int:
@@ -114,7 +112,7 @@ class Studio:
             if (not labels or each.box.label in labels) and each.photo not in said.get(each.box.label, {})
         ]
         if meant:
-            self._keep([self._as_found(each.photo, each.box) for each in meant])
+            self._keep([as_found(self.run, each.photo, each.box) for each in meant])
         return len(meant)
 
     def tag(self, keys: Sequence[str], label: str) -> int:
@@ -150,38 +148,7 @@ class Studio:
 
     def found(self) -> Found:
         """What was found, at the latest now."""
-        found = self.run.found
-        if found is None:
-            raise RunError("nothing was found yet.", "boxes", "press Find first.")
-        return found
-
-    def _correction(self, word: Word) -> Correction | None:
-        photo = self.name_of(word.photo)
-        if word.kind == "shows not":
-            return ShowsNot(photo, word.label)
-        if word.kind == "tag":
-            return Tag(photo, word.label)
-        if photo not in self.run.sizes():
-            raise RunError("nobody has looked at that photo yet.", "a photo with regions", "press Find first.")
-        if word.kind == "accept":
-            return self._accepted(photo, word.label)
-        box = word.box or (0.0, 0.0, 0.0, 0.0)
-        if min(box[2] - box[0], box[3] - box[1]) < LEAST_SIDE:
-            raise RunError("that box is too small.", f"sides of {LEAST_SIDE:.0f} pixels or more", "draw a larger one.")
-        row = word.row if word.row is not None else self.run.row_at(photo, box)
-        return Shows(photo, word.label, box, row)
-
-    def _accepted(self, photo: str, label: str) -> Shows | None:
-        """That a box is right which was found; None if a person has said where it is."""
-        if photo in self.run.known().regions.get(label, {}):
-            return None
-        boxes = [box for box in self.found().boxes().get(photo, []) if box.label == label]
-        if not boxes:
-            raise RunError(f"no {label!r} was found there.", "a box", "draw one.")
-        return self._as_found(photo, boxes[0])
-
-    def _as_found(self, photo: str, box: FoundBox) -> Shows:
-        return Shows(photo, box.label, box.box, self.run.row_at(photo, box.box), accepted=True)
+        return found_in(self.run)
 
     def _turn(self, numbers: Sequence[int]) -> int | None:
         if not numbers:

@@ -6,7 +6,7 @@ import { percent, photos, things } from "./state.js";
 
 /** @typedef {import("./state.js").Box} Box */
 /** @typedef {import("./state.js").Photo} Photo */
-/** @typedef {{label: string, box: Box, weight: number}} Offer */
+/** @typedef {{label: string, box: Box}} Offer */
 
 /** @param {string} id @returns {any} */
 const find = (id) => document.getElementById(id);
@@ -69,7 +69,7 @@ export function paint() {
     group.setAttribute("role", "button");
     group.setAttribute("tabindex", "0");
     group.setAttribute("data-offer", String(at));
-    group.setAttribute("aria-label", `${offer.label}, place ${at + 1} of ${offers().length}, ${percent(offer.weight)}`);
+    group.setAttribute("aria-label", `${offer.label}, place ${at + 1} of ${offers().length}`);
     return group;
   });
   const boxes = one.boxes.map((box) => drawn(box.box, box.label, `${look(box)} ${box.label === now.label ? "chosen" : ""}`));
@@ -226,13 +226,12 @@ function fromOutline([x, y], [x0, y0, x1, y1]) {
   return apart * svg.getBoundingClientRect().width / (photo()?.width || 1);
 }
 
-/** The other place whose outline is under a point, or the likeliest one around it. @param {[number, number]} point @returns {number} */
-function offerAt(point) {
+/** A click: the place whose outline is under it, or what the server takes to be around it. @param {[number, number]} point */
+function click(point) {
   const apart = offers().map((one) => fromOutline(point, one.box));
   const nearest = apart.indexOf(Math.min(...apart));
-  if ((apart[nearest] ?? Infinity) <= NEAR) return nearest;
-  const [x, y] = point;
-  return offers().findIndex(({ box }) => box[0] <= x && x <= box[2] && box[1] <= y && y <= box[3]);
+  if ((apart[nearest] ?? Infinity) <= NEAR) choose(nearest + 1);
+  else correct({ kind: "points", point }, `${now.label} is there.`);
 }
 
 export function drawByKeys() {
@@ -320,10 +319,7 @@ function up(/** @type {PointerEvent} */ event) {
     const [x0, y0, x1, y1] = now.drawing;
     if (x1 - x0 >= LEAST && y1 - y0 >= LEAST) correct({ kind: "shows", box: now.drawing }, `${now.label} is there.`);
     else cancel();
-  } else if (!now.byKeys) {
-    const place = offerAt(began.from);
-    if (place >= 0) choose(place + 1); else outside.say("Nothing to choose there. Drag to draw a box.");
-  }
+  } else if (!now.byKeys) click(began.from);
 }
 
 /** Attend to the opened photo. @param {typeof outside} those */

@@ -42,8 +42,9 @@ def require_tunable(bench: Workbench, methods: Sequence[str]) -> list[str]:
         raise SpecificationError(
             f"{strangers[0]!r} has no settings to choose.", f"one of {', '.join(tuned_methods())}", "correct the name."
         )
+    trained = set(bench.trained_classes)  # first: a folder without a model is refused at once
     classes = list(bench.load(HELD_OUT).classes)
-    learned = sorted(set(classes) & set(bench.trained_classes))
+    learned = sorted(trained.intersection(classes))
     if learned:
         raise SpecificationError(
             f"the model has learned {learned[0]!r}, on which settings would be chosen.",
