@@ -93,14 +93,25 @@ def test_a_click_in_the_middle_of_a_thing_means_the_thing(page: Page, studio: St
     assert whats(studio) == [Shows]
 
 
+def test_a_click_on_a_number_means_its_outline(page: Page, studio: Studio) -> None:
+    open_photo(page, "thing/0.png")
+    rect = page.locator('#boxes [data-offer="1"] .over')
+    x, y = (float(rect.get_attribute(key) or "nan") for key in ("x", "y"))
+    page.locator('#names [data-place="2"]').click()
+    page.keyboard.press("Escape")
+    expect(page.locator("#counts")).to_contain_text("1 corrected")
+    (said,) = studio.run.journal.said()
+    assert isinstance(said.what, Shows)
+    assert said.what.box[:2] == (x, y)
+
+
 def test_a_correction_moves_the_others_and_undo_and_redo_move_them_back_and_forth(page: Page, studio: Studio) -> None:
     meant = other_colour(page)
     before = {number: box_in(page, f"thing/{number}.png") for number in range(5)}
     open_photo(page, "thing/0.png")
     frame = page.locator("#frame").bounding_box()
     assert frame is not None
-    x, y = frame["x"] + frame["width"] * (0.12 + 0.5 * meant), frame["y"] + frame["height"] * 0.5
-    page.mouse.click(x, y)  # on the outline of the place
+    page.mouse.click(frame["x"] + frame["width"] * (0.25 + 0.5 * meant), frame["y"] + frame["height"] * 0.25)
     expect(page.locator("#photo-changes")).to_have_text("4 photos changed")
     page.keyboard.press("Escape")
     assert [box_in(page, f"thing/{number}.png") for number in range(5)] == [

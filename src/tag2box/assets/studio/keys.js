@@ -10,7 +10,7 @@ export const KEYS = [
   ["Enter", "the box is right, and on to the next"],
   ["X, Delete", "the thing is not in this photo"],
   ["1 … 9", "the thing is at the faint outline with that number"],
-  ["click, drag", "choose an outline, draw a box"],
+  ["click, drag", "the thing is under the point, or at the number; draw a box"],
   ["B", "draw with keys: arrows move, Shift + arrows resize, Enter keeps, Esc lets go"],
   ["T", "say what else the photo shows"],
   ["Ctrl + Z", "undo"],

@@ -14,7 +14,6 @@ const dialog = /** @type {HTMLDialogElement} */ (find("photo"));
 const stage = /** @type {HTMLElement} */ (find("stage")), frame = /** @type {HTMLElement} */ (find("frame"));
 const svg = /** @type {SVGSVGElement} */ (find("boxes")), names = /** @type {HTMLElement} */ (find("names"));
 const CLICK = 4; // pixels that a click may move
-const NEAR = 7; // pixels from an outline that still mean it
 const LEAST = 4; // pixels of a photo that a drawn box has at least
 
 /** @type {{id: string, label: string, offers: Offer[], drawing: Box | null, byKeys: boolean, zoom: number, x: number, y: number, ids: string[]}} */
@@ -82,6 +81,7 @@ export function paint() {
 function paintNames(one) {
   const at = /** @param {Box} box @param {string} text @param {string} kind @param {string} label */ (box, text, kind, label) => {
     const name = document.createElement("span");
+    if (kind === "number") name.setAttribute("data-place", text);
     name.textContent = text;
     name.className = kind;
     name.style.left = `${100 * box[0] / one.width}%`;
@@ -219,18 +219,11 @@ function at(event) {
   return [inside((event.clientX - box.left) / box.width, 1) * (one?.width ?? 0), inside((event.clientY - box.top) / box.height, 1) * (one?.height ?? 0)];
 }
 
-/** How far a point is from the outline of a box, on the screen. @param {[number, number]} point @param {Box} box */
-function fromOutline([x, y], [x0, y0, x1, y1]) {
-  const beside = Math.max(x0 - x, x - x1, y0 - y, y - y1);
-  const apart = beside > 0 ? beside : Math.min(x - x0, x1 - x, y - y0, y1 - y);
-  return apart * svg.getBoundingClientRect().width / (photo()?.width || 1);
-}
-
-/** A click: the place whose outline is under it, or what the server takes to be around it. @param {[number, number]} point */
-function click(point) {
-  const apart = offers().map((one) => fromOutline(point, one.box));
-  const nearest = apart.indexOf(Math.min(...apart));
-  if ((apart[nearest] ?? Infinity) <= NEAR) choose(nearest + 1);
+/** A click: the place whose number is under it, or what the server takes to be around it. @param {[number, number]} point @param {PointerEvent} event */
+function click(point, event) {
+  const under = document.elementsFromPoint(event.clientX, event.clientY);
+  const place = under.find((one) => one.hasAttribute("data-place"))?.getAttribute("data-place");
+  if (place != null) choose(Number(place));
   else correct({ kind: "points", point }, `${now.label} is there.`);
 }
 
@@ -319,7 +312,7 @@ function up(/** @type {PointerEvent} */ event) {
     const [x0, y0, x1, y1] = now.drawing;
     if (x1 - x0 >= LEAST && y1 - y0 >= LEAST) correct({ kind: "shows", box: now.drawing }, `${now.label} is there.`);
     else cancel();
-  } else if (!now.byKeys) click(began.from);
+  } else if (!now.byKeys) click(began.from, event);
 }
 
 /** Attend to the opened photo. @param {typeof outside} those */
