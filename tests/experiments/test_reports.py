@@ -138,6 +138,7 @@ def test_a_section_holds_all_that_a_report_knows_in_order() -> None:
     places = [text.index(part) for part in parts]
     assert places == sorted(places)
     bare = markdown(make_report(ASKED, {}), "x")
+    assert "`x` · 2,000 tasks, voc07, not run with this model yet\n" in bare
     assert "- " not in bare.replace("---", "")
     assert "The paper's" not in bare
     assert "![" not in bare

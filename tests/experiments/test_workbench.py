@@ -17,7 +17,7 @@ from tag2box.errors import DatasetError, SpecificationError
 from tag2box.experiments.bench import workbench
 from tag2box.experiments.bench.sources import BASE, HELD_OUT, PATHS_NAME, SAME_SCENE, annotation_file, annotations_hash
 from tag2box.experiments.bench.specification import Specification
-from tag2box.experiments.bench.workbench import Workbench, bench_for
+from tag2box.experiments.bench.workbench import Workbench, bench_for, bench_if_any
 from tag2box.experiments.composed import BOXES_NAME, Plan, in_round
 from tag2box.model import Settings, save_settings
 from tag2box.progress import Report, silent
@@ -218,5 +218,6 @@ def test_a_table_takes_a_model_that_has_not_learned_its_classes(tmp_path: Path) 
     assert bench_for(asked, bench.data, bench.store, [younger, elder]).model == younger
     with pytest.raises(SpecificationError, match="which every model has learned"):
         bench_for(asked, bench.data, bench.store, [elder])
+    assert bench_if_any(asked, bench.data, bench.store, [elder]) is None
     with pytest.raises(SpecificationError, match="which every model has learned"):
         bench_for(asked, bench.data, bench.store, [])  # the one that ships

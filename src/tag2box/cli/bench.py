@@ -29,7 +29,7 @@ from tag2box.experiments.bench.trust import (
     trust_trials,
 )
 from tag2box.experiments.bench.tuning import Tasks, choose_all, datasets_for, require_tunable, tuned_methods
-from tag2box.experiments.bench.workbench import Workbench, bench_for
+from tag2box.experiments.bench.workbench import Workbench, bench_for, bench_if_any
 from tag2box.experiments.composed import BOXES_NAME, compose, plan_same_scene, plan_three_things
 from tag2box.extract import model_folder
 from tag2box.files import write_text
@@ -93,7 +93,7 @@ def report(
     settings: SettingsFile = None,
     model: ModelFolders = [],  # noqa: B006
 ) -> None:
-    """Write the tables that have results as Markdown, CSV and LaTeX, and charts as PNG and SVG."""
+    """Write tables with what results they have as Markdown, CSV and LaTeX, and charts as PNG and SVG."""
     from tag2box.experiments.bench import pictures
 
     parts = output / "results"
@@ -101,8 +101,8 @@ def report(
     sections = []
     for path in experiments:
         asked = read_specification(path)
-        bench = bench_for(asked, data, store, model)
-        results = bench.kept_results(bench.rows(asked, settings))
+        bench = bench_if_any(asked, data, store, model)
+        results = bench.kept_results(bench.rows(asked, settings)) if bench is not None else {}
         made = reports.make_report(asked, results)
         figures = {
             "steps": pictures.steps_chart(results),

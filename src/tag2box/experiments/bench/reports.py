@@ -16,6 +16,7 @@ from tag2box.methods.lineup import LINEUP
 
 NOTHING = "–"
 NOT_RUN = "not run"
+NOT_RUN_YET = "not run with this model yet"
 BOLD = "**"
 HEAD = """# Results
 
@@ -55,8 +56,8 @@ class Report:
     comparisons: tuple[Comparison, ...]
     pace: str
     """How the times of the methods compare, where every image is used; empty elsewhere"""
-    minutes: float
-    """That all rows took, on the machine that ran them"""
+    minutes: float | None
+    """That all rows took, on the machine that ran them; None if there is no row"""
 
 
 def make_report(specification: Specification, results: Mapping[Row, RowResult]) -> Report:
@@ -69,7 +70,7 @@ def make_report(specification: Specification, results: Mapping[Row, RowResult]) 
     by_class = {measure: _class_table(specification, results, measure) for measure in measures}
     judged = tuple(comparisons(specification, results))
     pace = _pace(results) if specification.draw == EVERY_IMAGE else ""
-    minutes = sum(result.seconds for result in results.values()) / 60
+    minutes = sum(result.seconds for result in results.values()) / 60 if results else None
     headings = (_heading(specification, column) for column in columns)
     return Report(specification, Table(("method", *headings), tuple(lines)), by_class, judged, pace, minutes)
 
@@ -84,7 +85,8 @@ def page(sections: Sequence[tuple[Report, str]]) -> str:
 def markdown(report: Report, command: str, pictures: Sequence[str] = ()) -> str:
     """A section of a page."""
     asked = report.specification
-    cost = f"{asked.tasks:,} tasks, {asked.dataset}, {report.minutes:.0f} min on 2 cores"
+    cost = f"{report.minutes:.0f} min on 2 cores" if report.minutes is not None else NOT_RUN_YET
+    cost = f"{asked.tasks:,} tasks, {asked.dataset}, {cost}"
     text = [f"## {asked.title}", "", asked.question, "", f"`{command}` · {cost}", ""]
     text += [*_markdown_table(report.table), *(line for reason in reasons(asked) for line in ("", reason))]
     for measure, table in report.by_class.items():

@@ -241,14 +241,24 @@ class Workbench:
 
 def bench_for(asked: Specification, data: Path, store: Path, models: Sequence[Path]) -> Workbench:
     """With the first of the models, or the one that ships, that has learned none of the classes of a table."""
-    benches = [Workbench(data, store, model) for model in models] or [Workbench(data, store)]
-    classes = set(benches[0].load(asked.dataset).classes)
-    for bench in benches:
-        if not classes & set(bench.trained_classes):
-            return bench
-    learned = sorted(classes & set(benches[0].trained_classes))
+    bench = bench_if_any(asked, data, store, models)
+    if bench is not None:
+        return bench
+    first = _benches(data, store, models)[0]
+    learned = sorted(set(first.load(asked.dataset).classes) & set(first.trained_classes))
     raise SpecificationError(
         f"{asked.title!r} asks for {learned[0]!r}, which every model has learned.",
         f"a model that never saw boxes of the classes of {asked.dataset}",
         "train one with tag2box train --split, and give it with --model.",
     )
+
+
+def bench_if_any(asked: Specification, data: Path, store: Path, models: Sequence[Path]) -> Workbench | None:
+    """The same; None where every model has learned some of the classes."""
+    benches = _benches(data, store, models)
+    classes = set(benches[0].load(asked.dataset).classes)
+    return next((bench for bench in benches if not classes & set(bench.trained_classes)), None)
+
+
+def _benches(data: Path, store: Path, models: Sequence[Path]) -> list[Workbench]:
+    return [Workbench(data, store, model) for model in models] or [Workbench(data, store)]
