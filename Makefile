@@ -9,6 +9,8 @@ help:  ## print this list
 demo: .venv/installed  ## install the package into .venv and run the whole story, offline, into demo-run
 	.venv/bin/tag2box demo -o demo-run
 
+# Tests run on all cores already: more threads in each would wait for each other.
+test: export OMP_NUM_THREADS = 1
 test: .venv-dev/installed core  ## install everything, with torch, and run all checks: what CI runs
 	.venv-dev/bin/ruff check .
 	.venv-dev/bin/ruff format --check .
