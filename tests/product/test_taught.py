@@ -51,6 +51,16 @@ def test_the_other_photos_follow_one_word(detector: FewShotDetector) -> None:
     assert len(detector.detect(painted(9, red=2))) == 0
 
 
+def test_a_point_means_the_thing_around_it(detector: FewShotDetector) -> None:
+    moved = detector.correct(0, "toy", point=((GREEN[0] + GREEN[2]) / 2, (GREEN[1] + GREEN[3]) / 2))
+    assert boxes(detector)[0] == {"toy": quarter(1)}
+    assert [one.photo for one in moved] == [1, 2, 3]
+    detector.correct(0, "sea", point=(60, 45))  # nobody tagged it with that, and nobody looked for it there
+    x0, y0, x1, y1 = boxes(detector)[0]["sea"]
+    assert x0 <= 60 <= x1
+    assert y0 <= 45 <= y1
+
+
 def test_what_was_said_is_never_overwritten(detector: FewShotDetector) -> None:
     detector.correct(0, "toy", GREEN)
     for place in (1, 2, 3):  # all others say red
@@ -188,6 +198,10 @@ def by_place(detector: FewShotDetector) -> list[list[Any]]:
         (lambda one: one.correct(0, "toy", 7), "7 is no box"),
         (lambda one: one.correct(0, "toy"), r"'toy' in photo 0 was given no box[\s\S]*absent=True"),
         (lambda one: one.correct(0, "toy", GREEN, absent=True), "was given a box and as absent"),
+        (lambda one: one.correct(0, "toy", GREEN, point=(9, 9)), "was given a box and a point"),
+        (lambda one: one.correct(0, "toy", point=(9, 9, 9)), r"\(9, 9, 9\) is no point[\s\S]*two numbers"),
+        (lambda one: one.correct(0, "toy", point=9), "9 is no point"),
+        (lambda one: one.correct(0, "toy", point=(900, 9)), "nothing else is around that point"),
     ],
 )
 def test_wrong_words_are_explained_and_change_nothing(

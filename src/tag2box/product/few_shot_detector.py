@@ -123,15 +123,21 @@ class FewShotDetector:
         return Doubts.of(taught.found, taught.album)
 
     def correct(
-        self, photo: Picture | int, label: str, box: Sequence[float] | None = None, *, absent: bool = False
+        self,
+        photo: Picture | int,
+        label: str,
+        box: Sequence[float] | None = None,
+        *,
+        point: Sequence[float] | None = None,
+        absent: bool = False,
     ) -> list[MovedBox]:
-        """Take a person's word: the thing is in this box (x0, y0, x1, y1), or with ``absent`` not in the photo at all.
+        """Take a person's word: the thing is in this box (x0, y0, x1, y1), or around this point (x, y), or not there.
 
         The photo is one of the last ``fit`` or ``add``. What the word changes is learned again, and the word itself
         is never overwritten; for a photo and a tag the last one counts. What is returned are other boxes that moved.
         """
         taught = self._tagged()
-        what = taught.word(photo, label, box, absent)
+        what = taught.word(photo, label, box, point, absent)
         return self._follow(taught, taught.told(what, self._listen), what)
 
     def undo(self) -> list[MovedBox]:

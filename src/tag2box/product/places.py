@@ -12,8 +12,10 @@ import numpy as np
 
 from tag2box.arrays import Array, Bools, Ints
 from tag2box.boxes import Box, Boxes, box_overlaps, suppress_overlaps
+from tag2box.errors import RunError
 from tag2box.methods.floors import objectness_odds
 from tag2box.model import Model
+from tag2box.product.corrections import Shows
 from tag2box.product.learning import LearnedClass
 from tag2box.types import WHOLE_IMAGE, ProposalBag
 
@@ -27,6 +29,10 @@ SAME, SAME_CLICKED = 0.95, 0.7
 """Regions that overlap what is there already by more are no other place; nor, by less, are they what a click means."""
 ASIDE = 64.0
 """How much a click that is aside speaks against a region: times the squared share of a side from its middle."""
+
+
+Point = tuple[float, float]
+"""x and y, in pixels of a photo."""
 
 
 @final
@@ -55,7 +61,7 @@ class Places:
         rows = np.flatnonzero(self._beside(here, SAME))
         return rows[suppress_overlaps(self.boxes[rows], self.scores[rows], TOO_ALIKE, MOST_OFFERED)]
 
-    def around(self, point: tuple[float, float], here: Box | None) -> int | None:
+    def around(self, point: Point, here: Box | None) -> int | None:
         """The row of the region that a click means, never the whole photo; None if there is no other around it."""
         x0, y0, x1, y1 = self.boxes.astype(np.float64).T
         (x, y), width, height = point, np.maximum(x1 - x0, 1e-9), np.maximum(y1 - y0, 1e-9)
@@ -69,3 +75,12 @@ class Places:
         if here is None:
             return np.ones(len(self.boxes), dtype=np.bool_)
         return box_overlaps(self.boxes, np.array([here], dtype=np.float32))[:, 0] <= same
+
+
+def pointed_at(places: Places, photo: str, label: str, point: Point, here: Box | None) -> Shows:
+    """That a thing is around a point of a photo, and not where it was found."""
+    row = places.around(point, here)
+    if row is None:
+        raise RunError("nothing else is around that point.", "a point inside the photo", "draw a box instead.")
+    x0, y0, x1, y1 = map(float, places.boxes[row])
+    return Shows(photo, label, (x0, y0, x1, y1), row)

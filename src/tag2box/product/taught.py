@@ -27,6 +27,7 @@ from tag2box.product.corrections import (
 from tag2box.product.events import Listener
 from tag2box.product.finding import Found, find_classes
 from tag2box.product.moving import MovedBox, moves
+from tag2box.product.places import Places, pointed_at
 from tag2box.product.pointing import Pointing
 from tag2box.store import as_stored
 from tag2box.types import ProposalBag
@@ -93,7 +94,14 @@ class Taught:
             raise RunError("no correction is left to undo.", "one that still counts", "correct something first.")
         return words[-1]
 
-    def word(self, photo: Picture | int, label: str, box: Sequence[float] | None, absent: bool) -> Shows | ShowsNot:
+    def word(
+        self,
+        photo: Picture | int,
+        label: str,
+        box: Sequence[float] | None,
+        point: Sequence[float] | None,
+        absent: bool,
+    ) -> Shows | ShowsNot:
         """What a person says, checked: where a thing is in a photo, or that it is not in it."""
         place = self.album.place_of(photo)
         (tag,) = clean_tags([label], "a correction")
@@ -101,17 +109,25 @@ class Taught:
             raise RunError(
                 f"no photo was tagged with {tag!r}.", f"one of {', '.join(self.labels)}", "check it, or fit with it."
             )
-        if (box is not None) == absent:
+        given = {"a box": box is not None, "a point": point is not None, "as absent": absent}
+        if sum(given.values()) != 1:
             raise RunError(
-                f"{tag!r} in {self.album.title(place)} was given " + ("a box and as absent." if absent else "no box."),
-                "a box, or absent=True",
+                f"{tag!r} in {self.album.title(place)} was given {_listed(given)}.",
+                "a box, or a point, or absent=True",
                 "say where it is, or that it is not there.",
             )
+        if point is not None:
+            return self._pointed_at(str(place), tag, point)
         if box is None:
             return ShowsNot(str(place), tag)
         edges = _edges(box)
         require_inside(edges, self.bags.size(str(place)), self.album.title(place))
         return Shows(str(place), tag, edges)
+
+    def _pointed_at(self, photo: str, label: str, point: Sequence[float]) -> Shows:
+        here, places = self.found.box(photo, label), Places.of(self.bags.bag(photo), self.found.of(label), self.model)
+        x, y = _numbers(point, 2, "no point", "two numbers, x y", "give it in pixels.")
+        return pointed_at(places, photo, label, (x, y), here.box if here is not None else None)
 
 
 def moved_boxes(before: Taught, after: Taught, spoken_of: Shows | ShowsNot) -> list[MovedBox]:
@@ -120,9 +136,23 @@ def moved_boxes(before: Taught, after: Taught, spoken_of: Shows | ShowsNot) -> l
     return [one._replace(photo=before.album.names[int(one.photo)]) for one in moved]
 
 
+def _listed(given: Mapping[str, bool]) -> str:
+    """What was given, in words."""
+    return " and ".join(name for name, is_given in given.items() if is_given) or "no box"
+
+
 def _edges(box: Sequence[float]) -> Box:
-    try:
-        x0, y0, x1, y1 = (float(edge) for edge in box)
-    except (TypeError, ValueError) as error:
-        raise RunError(f"{box!r} is no box.", "four numbers, x0 y0 x1 y1", "give its edges in pixels.") from error
+    x0, y0, x1, y1 = _numbers(box, 4, "no box", "four numbers, x0 y0 x1 y1", "give its edges in pixels.")
     return (x0, y0, x1, y1)
+
+
+def _numbers(given: Sequence[float], count: int, *words: str) -> list[float]:
+    """So many numbers; anything else is refused with what it is not, what was expected and what to do."""
+    wrong, expected, remedy = words
+    try:
+        numbers = [float(each) for each in given]
+    except (TypeError, ValueError) as error:
+        raise RunError(f"{given!r} is {wrong}.", expected, remedy) from error
+    if len(numbers) != count:
+        raise RunError(f"{given!r} is {wrong}.", expected, remedy)
+    return numbers

@@ -13,6 +13,7 @@ from starlette.requests import Request
 from tag2box.boxes import Box
 from tag2box.data.tags import clean_name, name_fault
 from tag2box.errors import RequestError
+from tag2box.product.places import Point
 
 MOST_JSON = 200_000
 """Bytes of a question in JSON."""
@@ -23,10 +24,6 @@ KINDS = ("shows", "points", "shows not", "tag", "accept")
 ID = re.compile(r"[0-9a-f]{16}")
 FARTHEST = 1e6
 """Pixels from the corner of a photo."""
-
-
-Point = tuple[float, float]
-"""x and y, in pixels of a photo"""
 
 
 class Word(NamedTuple):

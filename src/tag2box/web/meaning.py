@@ -7,8 +7,9 @@ from tag2box.data.labelled import FoundBox
 from tag2box.errors import RunError
 from tag2box.product.corrections import Correction, Shows, ShowsNot, Tag
 from tag2box.product.finding import Found
+from tag2box.product.places import pointed_at
 from tag2box.product.run import Run
-from tag2box.web.bodies import Point, Word
+from tag2box.web.bodies import Word
 
 LEAST_SIDE = 2.0
 """Pixels of a box that is drawn."""
@@ -25,7 +26,9 @@ def correction_of(word: Word, photo: str, run: Run) -> Correction | None:
     if word.kind == "accept":
         return _accepted(run, photo, word.label)
     if word.point is not None:
-        return _pointed_at(run, photo, word.label, word.point)
+        here = run.found.box(photo, word.label) if run.found is not None else None
+        places = run.places(photo, word.label)
+        return pointed_at(places, photo, word.label, word.point, here.box if here is not None else None)
     return _drawn(run, photo, word.label, word.box or (0.0, 0.0, 0.0, 0.0), word.row)
 
 
@@ -49,17 +52,6 @@ def _accepted(run: Run, photo: str, label: str) -> Shows | None:
     if box is None:
         raise RunError(f"no {label!r} was found there.", "a box", "draw one.")
     return as_found(run, photo, box)
-
-
-def _pointed_at(run: Run, photo: str, label: str, point: Point) -> Shows:
-    """That a thing is around a point, and not where it was found."""
-    here = run.found.box(photo, label) if run.found is not None else None
-    places = run.places(photo, label)
-    row = places.around(point, here.box if here is not None else None)
-    if row is None:
-        raise RunError("nothing else is around that point.", "a point inside the photo", "drag to draw a box.")
-    x0, y0, x1, y1 = map(float, places.boxes[row])
-    return Shows(photo, label, (x0, y0, x1, y1), row)
 
 
 def _drawn(run: Run, photo: str, label: str, box: Box, row: int | None) -> Shows:
