@@ -11,6 +11,7 @@ from pycocotools import mask as coco_mask
 from samples import random_boxes
 from tag2box.arrays import Array
 from tag2box.boxes import (
+    TOGETHER,
     Box,
     Size,
     box_areas,
@@ -71,11 +72,11 @@ def slow_suppression(boxes: Array, scores: Array, max_overlap: float) -> list[in
     return kept
 
 
-@given(seeds, st.sampled_from([0.0, 0.3, 0.5, 0.9, 1.0]))
-def test_suppression_follows_the_definition_with_ties_by_row(seed: int, max_overlap: float) -> None:
+@given(seeds, st.sampled_from([0.0, 0.3, 0.5, 0.9, 1.0]), st.sampled_from([1, 12, TOGETHER, 2 * TOGETHER + 1]))
+def test_suppression_follows_the_definition_with_ties_by_row(seed: int, max_overlap: float, count: int) -> None:
     rng = np.random.default_rng(seed)
-    boxes = random_boxes(rng, 12)
-    scores = rng.integers(0, 4, size=12).astype(float)
+    boxes = random_boxes(rng, count)
+    scores = rng.integers(0, 4, size=count).astype(float)
     expected = slow_suppression(boxes, scores, max_overlap)
     assert suppress_overlaps(boxes, scores, max_overlap).tolist() == expected
     assert suppress_overlaps(boxes, scores, max_overlap, 3).tolist() == expected[:3]

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tag2box.arrays import Array, Float32s, Ints, require_finite, require_shape
+from tag2box.arrays import Array, Bools, Float32s, Ints, require_finite, require_shape
 from tag2box.errors import ShapeError
 
 Boxes = npt.NDArray[Any]
@@ -91,24 +91,33 @@ def edge_distances(boxes: Boxes, box: npt.ArrayLike) -> Array:
     return np.abs(boxes - np.asarray(box)).max(axis=1)
 
 
+TOGETHER = 32
+"""Boxes that are compared with all better ones that stay, and then with each other."""
+
+
 def suppress_overlaps(boxes: Boxes, scores: Array, max_overlap: float, most: int | None = None) -> Ints:
     """Rows that survive greedy non-maximum suppression, best first, ``most`` at most; ties keep their row order."""
     order = np.argsort(-scores, kind="stable")
-    x0, y0, x1, y1 = np.ascontiguousarray(boxes[order].astype(np.float64).T)
-    areas = (x1 - x0) * (y1 - y0)
-    alive, kept = np.ones(len(order), dtype=bool), list[int]()
-    for best in range(len(order)):
-        if len(kept) == most:
+    edges, kept = np.ascontiguousarray(boxes[order].astype(np.float64).T), np.empty(0, dtype=np.int64)
+    for first in range(0, len(order), TOGETHER):
+        if most is not None and len(kept) >= most:
             break
-        if not alive[best]:
-            continue
-        kept.append(best)
-        after = slice(best + 1, None)
-        width = np.minimum(x1[best], x1[after]) - np.maximum(x0[best], x0[after])
-        height = np.minimum(y1[best], y1[after]) - np.maximum(y0[best], y0[after])
-        shared = np.maximum(width, 0.0) * np.maximum(height, 0.0)
-        alive[after] &= shared <= max_overlap * (areas[best] + areas[after] - shared)
-    return order[kept]
+        some = np.arange(first, min(first + TOGETHER, len(order)))
+        some = some[~_overlap_more(edges[:, kept], edges[:, some], max_overlap).any(axis=0)]
+        stays = np.ones(len(some), dtype=bool)
+        for place, beaten in enumerate(_overlap_more(edges[:, some], edges[:, some], max_overlap)):
+            if stays[place]:
+                stays[place + 1 :] &= ~beaten[place + 1 :]
+        kept = np.concatenate([kept, some[stays]])
+    return order[kept[:most]]
+
+
+def _overlap_more(first: Array, second: Array, max_overlap: float) -> Bools:
+    """(k, n), whether boxes with edges (4, k) overlap those with edges (4, n) by more."""
+    (x0, y0, x1, y1), (left, top, right, bottom) = first[:, :, None], second
+    shared = np.maximum(np.minimum(x1, right) - np.maximum(x0, left), 0.0)
+    shared *= np.maximum(np.minimum(y1, bottom) - np.maximum(y0, top), 0.0)
+    return shared > max_overlap * ((x1 - x0) * (y1 - y0) + (right - left) * (bottom - top) - shared)
 
 
 Box = tuple[float, float, float, float]
