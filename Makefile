@@ -1,7 +1,7 @@
 # Two commands do everything on a fresh machine: `make demo` and `make test`.
 PYTHON ?= python3
 
-.PHONY: help demo test core docs sabotage kill damage cluster results labelstudio page clean
+.PHONY: help demo test core docs sabotage kill damage soak cluster results labelstudio page clean
 
 help:  ## print this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -34,6 +34,11 @@ kill: .venv-dev/installed  ## kill writers and commands a hundred times each; no
 
 damage: .venv-dev/installed  ## damage files ten thousand times; each must be refused in words, or read
 	.venv-dev/bin/python scripts/mutate_files.py --times 10000
+
+PHOTOS ?= src/tag2box/assets/demo/photos
+
+soak: .venv-dev/installed  ## look at 2,000 photos in one process, in ten minutes; its memory may not grow
+	.venv-dev/bin/python scripts/soak.py $(PHOTOS)
 
 # What is installed is compiled when it is first imported: most of it never is.
 export PIP_NO_COMPILE := 1
