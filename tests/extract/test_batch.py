@@ -7,14 +7,26 @@ import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+import threadpoolctl
 from PIL import Image
 
 from planted_extractor import PlantedExtractor
 from tag2box.errors import ForeignStoreError, PhotoError, StoreError
-from tag2box.extract import Extractor, PhotoFile, TwoGraphs, each_bag, extract_photos, find_photos, open_extractor
+from tag2box.extract import (
+    Extracted,
+    Extractor,
+    PhotoFile,
+    TwoGraphs,
+    each_bag,
+    each_result,
+    extract_photos,
+    find_photos,
+    open_extractor,
+)
 from tag2box.store import FeatureStore, StoreHeader, StoreWriter
 from tag2box.types import ProposalBag
 
@@ -127,6 +139,28 @@ def test_many_changed_photos_are_counted_and_some_are_named(tmp_path: Path) -> N
         Image.new("RGB", (5, 5)).save(tmp_path / "photos" / f"{name}.png")
     with pytest.raises(StoreError, match=r"a\.png, .*e\.png and 3 more are not the photos"):
         extract_photos(PlantedExtractor(), find_photos([tmp_path / "photos"]), tmp_path / "store", nothing)
+
+
+def test_each_core_looks_at_a_photo_of_its_own_and_products_take_no_others(photos: Path) -> None:
+    """BLAS threads of several cores' photos would only wait for each other."""
+    seen: list[int] = []
+
+    def blas_threads() -> int:
+        return max(pool["num_threads"] for pool in threadpoolctl.threadpool_info() if pool["user_api"] == "blas")
+
+    class Watched(PlantedExtractor):
+        def extract(self, picture: Any, image_id: str) -> Extracted:
+            seen.append(blas_threads())
+            return super().extract(picture, image_id)
+
+    with threadpoolctl.threadpool_limits(2, user_api="blas"):
+        before = blas_threads()
+        for _ in each_result(Watched(), find_photos([photos])):
+            pass
+        assert blas_threads() == before
+    assert seen == [1] * 4
+    if before == 1:
+        pytest.skip("BLAS has one thread here, whatever it is told")
 
 
 def test_bags_stay_when_whoever_wants_them_stops(photos: Path, tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from tag2box.errors import PhotoError, StoreError
 from tag2box.extract.extractor import Extracted, Extractor
 from tag2box.extract.photos import photo_hash
 from tag2box.progress import Report
+from tag2box.rows import one_blas_thread
 from tag2box.store import FeatureStore, StoreHeader, StoreWriter, as_stored
 from tag2box.types import ProposalBag
 
@@ -88,10 +89,13 @@ def each_bag(
 
 
 def each_result(extractor: Extractor, photos: Sequence[PhotoFile]) -> Generator[tuple[PhotoFile, Result]]:
-    """Photos with what the extractor makes of them, or with what is wrong; in order, on all cores."""
+    """Photos with what the extractor makes of them, or with what is wrong; in order, on all cores.
+
+    Each core is busy with a photo of its own: products of matrices on several cores would only wait for each other.
+    """
     workers = os.cpu_count() or 1
     pending: deque[tuple[PhotoFile, Future[Result]]] = deque()
-    with ThreadPoolExecutor(workers) as pool:
+    with one_blas_thread(), ThreadPoolExecutor(workers) as pool:
         try:
             for photo in photos:
                 pending.append((photo, pool.submit(look_at, extractor, photo)))
