@@ -12,6 +12,7 @@ import numpy as np
 
 from tag2box.arrays import Array, Bools, Ints
 from tag2box.boxes import Box, Boxes, box_overlaps, suppress_overlaps
+from tag2box.data.labelled import FoundBox
 from tag2box.errors import RunError
 from tag2box.methods.floors import objectness_odds
 from tag2box.model import Model
@@ -29,7 +30,6 @@ SAME, SAME_CLICKED = 0.95, 0.7
 """Regions that overlap what is there already by more are no other place; nor, by less, are they what a click means."""
 ASIDE = 64.0
 """How much a click that is aside speaks against a region: times the squared share of a side from its middle."""
-
 
 Point = tuple[float, float]
 """x and y, in pixels of a photo."""
@@ -77,9 +77,9 @@ class Places:
         return box_overlaps(self.boxes, np.array([here], dtype=np.float32))[:, 0] <= same
 
 
-def pointed_at(places: Places, photo: str, label: str, point: Point, here: Box | None) -> Shows:
+def pointed_at(places: Places, photo: str, label: str, point: Point, found: FoundBox | None) -> Shows:
     """That a thing is around a point of a photo, and not where it was found."""
-    row = places.around(point, here)
+    row = places.around(point, found.box if found is not None else None)
     if row is None:
         raise RunError("nothing else is around that point.", "a point inside the photo", "draw a box instead.")
     x0, y0, x1, y1 = map(float, places.boxes[row])

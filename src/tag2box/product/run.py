@@ -168,7 +168,7 @@ class Run:
 
     def row_at(self, photo: str, box: Box) -> int | None:
         """The region of a photo that has this very box."""
-        distances = edge_distances(self._features().bag(photo).boxes, box)
+        distances = edge_distances(self._features().bag(photo).boxes, box)  # (n,)
         return int(distances.argmin()) if distances.min() < SAME_EDGE else None
 
     def places(self, photo: str, label: str) -> Places:

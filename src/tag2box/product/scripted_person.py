@@ -11,6 +11,7 @@ import numpy as np
 from tag2box.arrays import Array
 from tag2box.boxes import box_overlaps
 from tag2box.data import Dataset, DatasetImage, Draws
+from tag2box.evaluation.matching import MIN_OVERLAP
 from tag2box.model import Model
 from tag2box.product.finding import Found, PhotoBox, Place, find_classes
 from tag2box.product.learning import Region
@@ -28,12 +29,10 @@ ORDERS: Mapping[str, Order] = {
 }
 
 
-CLICKS, ASIDE = 10, 0.3
+CLICKS, FROM_MIDDLE = 10, 0.3
 """On a thing of which the box is wrong, each within so much of its sides from its middle …"""
 FINE = 1001
 """… at one of so many places."""
-SAME_PLACE = 0.5
-"""Overlap from which on a place is right."""
 
 
 class Helped(NamedTuple):
@@ -96,12 +95,12 @@ class ScriptedPerson:
         """Whether the thing is among the places that are offered, and what share of clicks on it find it."""
         label, here, bag = wrong.box.label, wrong.box.box, self.store.bag(wrong.photo)
         things = image.truth.of_class(label).boxes
-        is_thing = box_overlaps(bag.boxes, things).max(axis=1) >= SAME_PLACE  # (n,)
+        is_thing = box_overlaps(bag.boxes, things).max(axis=1) >= MIN_OVERLAP  # (n,)
         places, chance = Places.of(bag, found.of(label), self.model), Draws("clicks", draw, wrong.photo, label)
         x0, y0, x1, y1 = map(float, things[0])
         hits = []
         for _ in range(CLICKS):
-            right, down = (0.5 + ASIDE * (2 * chance.below(FINE) / (FINE - 1) - 1) for _ in range(2))
+            right, down = (0.5 + FROM_MIDDLE * (2 * chance.below(FINE) / (FINE - 1) - 1) for _ in range(2))
             row = places.around((x0 + right * (x1 - x0), y0 + down * (y1 - y0)), here)
             hits.append(row is not None and bool(is_thing[row]))
         return float(is_thing[places.offered(here)].any()), float(np.mean(hits))

@@ -125,9 +125,9 @@ class Taught:
         return Shows(str(place), tag, edges)
 
     def _pointed_at(self, photo: str, label: str, point: Sequence[float]) -> Shows:
-        here, places = self.found.box(photo, label), Places.of(self.bags.bag(photo), self.found.of(label), self.model)
+        places = Places.of(self.bags.bag(photo), self.found.of(label), self.model)
         x, y = _numbers(point, 2, "no point", "two numbers, x y", "give it in pixels.")
-        return pointed_at(places, photo, label, (x, y), here.box if here is not None else None)
+        return pointed_at(places, photo, label, (x, y), self.found.box(photo, label))
 
 
 def moved_boxes(before: Taught, after: Taught, spoken_of: Shows | ShowsNot) -> list[MovedBox]:

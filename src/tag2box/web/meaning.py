@@ -26,9 +26,8 @@ def correction_of(word: Word, photo: str, run: Run) -> Correction | None:
     if word.kind == "accept":
         return _accepted(run, photo, word.label)
     if word.point is not None:
-        here = run.found.box(photo, word.label) if run.found is not None else None
-        places = run.places(photo, word.label)
-        return pointed_at(places, photo, word.label, word.point, here.box if here is not None else None)
+        found = run.found.box(photo, word.label) if run.found is not None else None
+        return pointed_at(run.places(photo, word.label), photo, word.label, word.point, found)
     return _drawn(run, photo, word.label, word.box or (0.0, 0.0, 0.0, 0.0), word.row)
 
 
